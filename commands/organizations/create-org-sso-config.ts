@@ -7,7 +7,7 @@ import {
 import { MAX_CONFIGS, type IssuerTrust } from '../../src/contexts/sso/domain/fields.ts';
 import { refuseSecondEnabled, refuseUnboundTrust } from '../../src/contexts/sso/domain/sso-configs.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { conflict, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { conflict, notFound, refuseTogether, type Failure } from '../../src/platform/kernel/failure.ts';
 import { refuseUnreachableIssuer } from '../sso/refuse-unreachable-issuer.ts';
 import type { WithDestinations, WithVault } from '../ports.ts';
 
@@ -35,12 +35,12 @@ export const createOrgSsoConfig = defineCommand({
     { tenantId },
   ): Promise<{ clientSecretRef: string | null } | Failure> {
     const { configId, clientSecret } = input;
-    return (
-      (await refuseUnreachableIssuer(destinations, input)) ?? {
-        clientSecretRef:
-          clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretLocation(configId), clientSecret),
-      }
-    );
+    const refused = refuseTogether(refuseUnboundTrust(input), await refuseUnreachableIssuer(destinations, input));
+    if (refused) return refused;
+    return {
+      clientSecretRef:
+        clientSecret === null ? null : await vault.put(tenantId, orgSsoSecretLocation(configId), clientSecret),
+    };
   },
   decide(state, input, _context, { clientSecretRef }: { clientSecretRef: string | null }) {
     if (!state.exists) return notFound();

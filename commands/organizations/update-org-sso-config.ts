@@ -12,7 +12,7 @@ import {
   refuseUnboundTrust,
 } from '../../src/contexts/sso/domain/sso-configs.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
-import { conflict, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { conflict, notFound, refuseTogether, type Failure } from '../../src/platform/kernel/failure.ts';
 import { changesReach, refuseUnreachableIssuer } from '../sso/refuse-unreachable-issuer.ts';
 import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
 
@@ -52,6 +52,16 @@ const withChanges = (
   ...withTrust(stored, trust),
 });
 
+function refuseChange(
+  stored: OrgSsoConfigState,
+  input: UpdateOrgSsoConfig,
+  clientSecretRef: string | null | undefined,
+): Failure | undefined {
+  const updated = withChanges(stored, input, clientSecretRef);
+  const keepsSecret = stored.clientSecretRef !== null && updated.clientSecretRef === stored.clientSecretRef;
+  return refuseTogether(refuseSecretForNewIssuer(stored, updated, keepsSecret), refuseUnboundTrust(updated));
+}
+
 const withTrust = (stored: IssuerTrust, changes: TrustChanges): IssuerTrust => ({
   clientAuthentication: changes.clientAuthentication ?? stored.clientAuthentication,
   emailsVerified: changes.emailsVerified ?? stored.emailsVerified,
@@ -69,13 +79,17 @@ export const updateOrgSsoConfig = defineCommand({
     { tenantId },
   ): Promise<Facts | Failure> {
     const { configId, clientSecret } = input;
-    if (changesReach(input)) {
-      const stored = (await aggregates.load(organization, organizationStream(tenantId))).ssoConfigs.get(configId);
-      if (!stored) return notFound();
-      const unreachable = await refuseUnreachableIssuer(destinations, withChanges(stored, input, undefined));
-      if (unreachable) return unreachable;
-    }
+    const stored = (await aggregates.load(organization, organizationStream(tenantId))).ssoConfigs.get(configId);
+    if (!stored) return notFound();
     const isNew = typeof clientSecret === 'string';
+    const refused = refuseTogether(
+      // A new secret has no reference yet.
+      refuseChange(stored, input, isNew ? 'new' : clientSecret),
+      changesReach(input)
+        ? await refuseUnreachableIssuer(destinations, withChanges(stored, input, undefined))
+        : undefined,
+    );
+    if (refused) return refused;
     const facts: Facts = {
       clientSecretRef: isNew ? await vault.put(tenantId, orgSsoSecretLocation(configId), clientSecret) : clientSecret,
     };
@@ -85,11 +99,9 @@ export const updateOrgSsoConfig = defineCommand({
     const stored = state.ssoConfigs.get(input.configId);
     if (!stored) return notFound();
     const updated = withChanges(stored, input, clientSecretRef);
-    const keepsSecret = stored.clientSecretRef !== null && updated.clientSecretRef === stored.clientSecretRef;
-    const movedSecret = refuseSecretForNewIssuer(stored, updated, keepsSecret);
-    if (movedSecret) return movedSecret;
     const others = enabledConfigs(state).filter(({ configId }) => configId !== stored.configId);
-    const broken = refuseSecondEnabled(updated.isEnabled, others.length) ?? refuseUnboundTrust(updated);
+    const broken =
+      refuseChange(stored, input, clientSecretRef) ?? refuseSecondEnabled(updated.isEnabled, others.length);
     if (broken) return broken;
     if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('sso_needed');
     return accept([{ type: 'OrgSsoConfigUpdated', data: updated }], {

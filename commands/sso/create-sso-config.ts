@@ -1,15 +1,16 @@
 import type { SsoConfig } from '../../src/contexts/sso/domain/events.ts';
 import { MAX_CONFIGS } from '../../src/contexts/sso/domain/fields.ts';
-import { certifies } from '../../src/contexts/sso/domain/saml-material.ts';
 import {
-  brokenRule,
+  refuseContradiction,
+  refuseEnabledBeside,
+  refuseForeignKey,
   enabledConfig,
   ssoConfigs,
   ssoConfigsStream,
   ssoSecretLocation,
 } from '../../src/contexts/sso/domain/sso-configs.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { conflict, invalid, type Failure } from '../../src/platform/kernel/failure.ts';
+import { conflict, refuseTogether, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { WithDestinations, WithVault } from '../ports.ts';
 import { refuseUnreachableIssuer } from './refuse-unreachable-issuer.ts';
 
@@ -32,11 +33,13 @@ export const createSsoConfig = defineCommand({
     { vault, destinations }: WithVault & WithDestinations,
     { tenantId },
   ): Promise<{ secretRef: string | null } | Failure> {
-    const unreachable = config.protocol === 'oidc' ? await refuseUnreachableIssuer(destinations, config) : undefined;
-    if (unreachable) return unreachable;
+    const refused = refuseTogether(
+      refuseContradiction({ ...config, isEnabled: false, secretRef: secret } as SsoConfig),
+      config.protocol === 'oidc' ? await refuseUnreachableIssuer(destinations, config) : undefined,
+      config.protocol === 'saml' ? refuseForeignKey(config.spCertificate, secret) : undefined,
+    );
+    if (refused) return refused;
     if (secret === null) return { secretRef: null };
-    if (config.protocol === 'saml' && config.spCertificate !== null && !certifies(config.spCertificate, secret))
-      return invalid('spCertificate', 'belongs to another key');
     return { secretRef: await vault.put(tenantId, ssoSecretLocation(config.configId), secret) };
   },
   decide(state, { config }, _context, { secretRef }: { secretRef: string | null }) {
@@ -44,7 +47,8 @@ export const createSsoConfig = defineCommand({
     if (state.size >= MAX_CONFIGS) return conflict('limit_reached', 'too many configurations');
     const isEnabled = config.isEnabled ?? enabledConfig(state, config.protocol) === undefined;
     const created = { ...config, isEnabled, secretRef } as SsoConfig;
-    return brokenRule(state, created) ?? accept([{ type: 'SsoConfigCreated', data: created }]);
+    const refused = refuseContradiction(created) ?? refuseEnabledBeside(state, created);
+    return refused ?? accept([{ type: 'SsoConfigCreated', data: created }]);
   },
   freshens: ['sso_configs'],
 });

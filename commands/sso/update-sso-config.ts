@@ -1,7 +1,8 @@
 import type { OidcConfig, SamlConfig, SsoConfig, SsoProtocol } from '../../src/contexts/sso/domain/events.ts';
-import { certifies } from '../../src/contexts/sso/domain/saml-material.ts';
 import {
-  brokenRule,
+  refuseContradiction,
+  refuseEnabledBeside,
+  refuseForeignKey,
   refuseSecretForNewIssuer,
   ssoConfigs,
   ssoConfigsStream,
@@ -9,7 +10,7 @@ import {
 } from '../../src/contexts/sso/domain/sso-configs.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
-import { invalid, isFailure, notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { invalid, notFound, refuseTogether, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { Vault } from '../../src/platform/vault/vault.ts';
 import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
@@ -45,30 +46,28 @@ export const updateSsoConfig = defineCommand({
   ): Promise<Facts | Failure> {
     const stored = await storedConfig(aggregates, tenantId, input.configId);
     if (!stored) return notFound();
-    const unreachable =
+    const secret = secretOf(stored, input);
+    const refused = refuseTogether(
+      // A new secret has no reference yet.
+      refuseChange(stored, input, typeof secret === 'string' ? 'new' : secret),
       stored.protocol === 'oidc' && changesReach(input.changes)
         ? await refuseUnreachableIssuer(destinations, withChanges(stored, input.changes))
-        : undefined;
-    if (unreachable) return unreachable;
-    const secret = secretOf(stored, input);
-    const broken = await brokenPair(stored, input, vault, tenantId);
-    if (isFailure(broken)) return broken;
+        : undefined,
+      await brokenPair(stored, input, vault, tenantId),
+    );
+    if (refused) return refused;
     return {
       secretRef:
         typeof secret === 'string' ? await vault.put(tenantId, ssoSecretLocation(stored.configId), secret) : secret,
     };
   },
-  decide(state, { configId, protocol, changes }, _context, { secretRef }: Facts) {
-    const stored = state.get(configId);
+  decide(state, input, _context, { secretRef }: Facts) {
+    const stored = state.get(input.configId);
     if (!stored) return notFound();
-    if (protocol !== undefined && protocol !== stored.protocol) return invalid('protocol', 'cannot be changed');
-    const updated = {
-      ...withChanges(stored, changes),
-      secretRef: secretRef === undefined ? stored.secretRef : secretRef,
-    };
+    const updated = updatedConfig(stored, input, secretRef);
     return (
-      refuseMovedSecret(stored, updated) ??
-      brokenRule(state, updated) ??
+      refuseChange(stored, input, secretRef) ??
+      refuseEnabledBeside(state, updated) ??
       accept([{ type: 'SsoConfigUpdated', data: updated }], {
         forget: replacedSecret(stored.secretRef, updated.secretRef),
       })
@@ -76,6 +75,30 @@ export const updateSsoConfig = defineCommand({
   },
   freshens: ['sso_configs', 'live-state'],
 });
+
+const updatedConfig = (
+  stored: SsoConfig,
+  { changes }: UpdateSsoConfig,
+  secretRef: string | null | undefined,
+): SsoConfig => ({
+  ...withChanges(stored, changes),
+  secretRef: secretRef === undefined ? stored.secretRef : secretRef,
+});
+
+/** All that contradicts within the input, and between it and what is stored. */
+function refuseChange(
+  stored: SsoConfig,
+  input: UpdateSsoConfig,
+  secretRef: string | null | undefined,
+): Failure | undefined {
+  const updated = updatedConfig(stored, input, secretRef);
+  const { protocol = stored.protocol } = input;
+  return refuseTogether(
+    protocol === stored.protocol ? undefined : invalid('protocol', 'cannot be changed'),
+    refuseMovedSecret(stored, updated),
+    refuseContradiction(updated),
+  );
+}
 
 function withChanges<Config extends SsoConfig>(stored: Config, changes: UpdateSsoConfig['changes']): Config {
   const given = Object.entries(changes).filter(([name, value]) => value !== undefined && name in stored);
@@ -112,8 +135,5 @@ async function brokenPair(
     stored.secretRef === null
       ? undefined
       : (await vault.get(tenantId, ssoSecretLocation(stored.configId), stored.secretRef))?.toString();
-  const key = spSigningKey ?? kept;
-  return key === undefined || certifies(certificate, key)
-    ? undefined
-    : invalid('spCertificate', 'belongs to another key');
+  return refuseForeignKey(certificate, spSigningKey ?? kept ?? null);
 }

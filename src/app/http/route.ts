@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import type { BulkCommand, Command } from '../../platform/kernel/command.ts';
-import type { Failure } from '../../platform/kernel/failure.ts';
+import type { Failure, FieldError } from '../../platform/kernel/failure.ts';
 import type { DomainEvent, Position, RecordedEvent } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { Query } from '../../platform/kernel/query.ts';
@@ -141,6 +141,11 @@ export interface Route<
   readonly params?: Params;
   readonly query?: QueryString;
   readonly body?: Body;
+  /**
+   * What is wrong with the body by the configuration of the installation. It is named beside what the schema refuses, so
+   * `body` may be as the client sent it.
+   */
+  readonly judge?: (body: unknown, services: Dependencies) => readonly FieldError[];
   /** For the API description: what the body should be, where `body` lets items pass that the handler judges. */
   readonly bodyView?: z.ZodType;
   /** `json` by default. */

@@ -61,7 +61,7 @@ export function refuseWrongInput(request: FastifyRequest, declared: AnyRoute<nev
   const wrong = [
     ...(unreadBody?.fields ?? []),
     ...wrongHeaders(request, declared),
-    ...othersThan(brokenTexts, fieldsOfSchemas(request, declared)),
+    ...othersThan(brokenTexts, [...fieldsOfSchemas(request, declared), ...fieldsOfJudge(request, declared)]),
     // Members that no route knows may be broken in hundreds: they leave room for the fields that count.
     ...brokenTexts,
   ];
@@ -79,6 +79,10 @@ function fieldsOfSchemas(request: FastifyRequest, { query }: JudgedParts): reado
   const ofQuery = unseen?.success === false ? fieldsOfIssues('querystring', unseen.error) : [];
   return unreadBody ? ofQuery : [...givenOnce(request, found), ...ofQuery];
 }
+
+/** The body is what its schema made of it, or what the client sent. */
+const fieldsOfJudge = ({ body, unreadBody, services }: FastifyRequest, { judge }: AnyRoute<never>) =>
+  unreadBody ? [] : (judge?.(body, services as never) ?? []);
 
 /** Of a field that a form repeats there is a list. */
 const givenOnce = (request: FastifyRequest, found: readonly FieldError[]): readonly FieldError[] => {

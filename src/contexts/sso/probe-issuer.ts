@@ -4,7 +4,7 @@ import { sameIssuer, withoutSlash } from './openid-refusals.ts';
 import { wrongIssuerAddress } from './domain/issuer-address.ts';
 import { asOneLine } from './one-line.ts';
 import { DestinationFailed } from '../../platform/outbound/explained-fetch.ts';
-import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
+import type { IssuerReach } from './issuer-reach.ts';
 
 /** OP-137. The last four are set only on success. */
 export const issuerProbeView = z.object({
@@ -24,7 +24,30 @@ const discoverySchema = z.object({
   authorization_endpoint: address,
   token_endpoint: address,
   jwks_uri: address,
+  /** Sign-ins ask it for claims that an ID token lacks. */
+  userinfo_endpoint: address.nullish(),
+  code_challenge_methods_supported: z.array(z.unknown()).nullish(),
 });
+type Discovered = z.output<typeof discoverySchema>;
+
+/** Called by the service. Browsers alone are sent to the authorization endpoint: it may be where only they are. */
+const CALLED = ['token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
+
+/** Why a sign-in could not use an address that the document names. */
+async function wrongEndpoints(document: Discovered, { allowsHttp, unreachable }: IssuerReach): Promise<string[]> {
+  const judged = (['authorization_endpoint', ...CALLED] as const).map(async (name) => {
+    const named = document[name];
+    if (!named) return [];
+    const reason =
+      !allowsHttp && !named.toLowerCase().startsWith('https:')
+        ? 'must be an https address'
+        : name === 'authorization_endpoint'
+          ? undefined
+          : await unreachable(named);
+    return reason === undefined ? [] : [`its ${name} ${reason}`];
+  });
+  return (await Promise.all(judged)).flat();
+}
 
 const failed = (message: string): IssuerProbe => ({
   success: false,
@@ -36,16 +59,16 @@ const failed = (message: string): IssuerProbe => ({
 });
 
 /**
- * Requests an OpenID Connect issuer's discovery document with an `explainedFetch`. Errors are returned as a result, never
- * thrown.
+ * Requests an OpenID Connect issuer's discovery document, and checks that sign-ins can use what it names. Errors are
+ * returned as a result, never thrown.
  */
-export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promise<IssuerProbe> {
+export async function probeIssuer(issuerUrl: string, reach: IssuerReach): Promise<IssuerProbe> {
   const wrong = wrongIssuerAddress(issuerUrl);
   if (wrong !== undefined) return failed(`the address ${wrong}`);
   let document: unknown;
   try {
     // Discovery 1.0 §4.1: removes a trailing slash of the issuer.
-    const response = await fetch(`${withoutSlash(issuerUrl)}/.well-known/openid-configuration`, {
+    const response = await reach.fetch(`${withoutSlash(issuerUrl)}/.well-known/openid-configuration`, {
       headers: { accept: 'application/json' },
     });
     if (response.status !== 200)
@@ -63,6 +86,11 @@ export async function probeIssuer(issuerUrl: string, fetch: GuardedFetch): Promi
   // Otherwise sign-ins would be refused later.
   if (!sameIssuer(issuer, issuerUrl))
     return failed(`the discovery document names another issuer: ${asOneLine(issuer)}`);
+  const wrongOnes = await wrongEndpoints(read.data, reach);
+  if (wrongOnes.length > 0) return failed(`the issuer has a discovery document, but ${wrongOnes.join('; ')}`);
+  const methods = read.data.code_challenge_methods_supported;
+  if (methods && !methods.includes('S256'))
+    return failed('the issuer does not offer the code challenge method S256, which sign-ins use');
   return {
     success: true,
     message: 'the issuer has a valid discovery document',

@@ -100,12 +100,29 @@ const resolveBySystem: ResolveAll = async (name) => {
  */
 export async function unreachableDestination(
   address: string,
-  { devMode, outboundNetworks }: OutboundSettings,
-  { allowPrivateNetwork, allowedBy = 'allowPrivateNetwork' }: DestinationChoice,
+  settings: OutboundSettings,
+  choice: DestinationChoice,
   resolve: ResolveAll = resolveBySystem,
 ): Promise<string | undefined> {
-  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
-  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+  const host = hostOf(address);
+  return whyUncalled(isIP(host) === 0 ? await resolve(host) : [host], settings, choice);
+}
+
+/** The same for a destination that is written as an IP address. It needs no look-up. */
+export function unreachableLiteral(address: string, settings: OutboundSettings, choice: Reach): string | undefined {
+  const host = hostOf(address);
+  return isIP(host) === 0 ? undefined : whyUncalled([host], settings, choice);
+}
+
+type Reach = Pick<DestinationChoice, 'allowPrivateNetwork' | 'allowedBy'>;
+
+const hostOf = (address: string): string => new URL(address).hostname.replace(/^\[|\]$/g, '');
+
+function whyUncalled(
+  addresses: readonly string[],
+  { devMode, outboundNetworks }: OutboundSettings,
+  { allowPrivateNetwork, allowedBy = 'allowPrivateNetwork' }: Reach,
+): string | undefined {
   if (addresses.some(isMetadataAddress)) return 'leads to an address that is never called';
   const hidden = devMode ? [] : addresses.filter((one) => !isPublicAddress(one));
   if (hidden.length === 0) return undefined;

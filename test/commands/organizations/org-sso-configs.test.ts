@@ -113,12 +113,13 @@ describe('changing an SSO configuration', () => {
 
   it('stores only a new secret in the vault', async () => {
     const put: unknown[] = [];
+    const stored = { ssoConfigs: new Map([[FIRST, { configId: FIRST, ...settings, clientSecretRef: SECRET }]]) };
     const vault = {
       put: async (...stored: unknown[]) => (put.push(stored), NEW_SECRET),
       get: async () => undefined,
       forget: async () => undefined,
     };
-    const ports = { vault, aggregates: { load: async () => ({}) as never }, destinations: reachable };
+    const ports = { vault, aggregates: { load: async () => stored as never }, destinations: reachable };
     const prepared = (clientSecret: string | null | undefined) =>
       updateOrgSsoConfig.prepare!({ configId: FIRST, clientSecret }, ports, context());
     expect(await prepared(undefined)).toEqual({ clientSecretRef: undefined });

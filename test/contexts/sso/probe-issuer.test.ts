@@ -14,12 +14,14 @@ const answering =
   (body: string, status = 200): GuardedFetch =>
   async () =>
     new Response(body, { status });
+const probe = (issuerUrl: string, fetch: GuardedFetch) =>
+  probeIssuer(issuerUrl, { fetch, allowsHttp: false, unreachable: async () => undefined });
 const nothing = { issuer: null, authorizationEndpoint: null, tokenEndpoint: null, jwksUri: null };
 
 describe('the connection test of an issuer', () => {
   it('returns what a sign-in needs', async () => {
     const asked: string[] = [];
-    const answer = await probeIssuer(ISSUER, async (address) => {
+    const answer = await probe(ISSUER, async (address) => {
       asked.push(address.toString());
       return new Response(JSON.stringify(document));
     });
@@ -36,7 +38,7 @@ describe('the connection test of an issuer', () => {
 
   it('follows the standard for an issuer that ends with a slash', async () => {
     const withSlash = `${ISSUER}/`;
-    const answer = await probeIssuer(withSlash, async (address) => {
+    const answer = await probe(withSlash, async (address) => {
       expect(address).toBe(`${ISSUER}/.well-known/openid-configuration`);
       return new Response(JSON.stringify({ ...document, issuer: withSlash }));
     });
@@ -52,12 +54,44 @@ describe('the connection test of an issuer', () => {
       'names endpoints that are no addresses',
       answering(JSON.stringify({ ...document, token_endpoint: 'javascript:alert(1)' })),
     ],
+    [
+      'has a token endpoint without TLS',
+      answering(JSON.stringify({ ...document, token_endpoint: 'http://idp.example/token' })),
+    ],
+    [
+      'has a sign-in page without TLS',
+      answering(JSON.stringify({ ...document, authorization_endpoint: 'http://idp.example/authorize' })),
+    ],
+    ['offers no S256', answering(JSON.stringify({ ...document, code_challenge_methods_supported: ['plain'] }))],
     ['speaks for another issuer', answering(JSON.stringify({ ...document, issuer: 'https://idp.example' }))],
     ['cannot be reached', () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1'))],
     ['must not be called', () => Promise.reject(new DestinationFailed('the address is not public', undefined))],
   ] as [string, GuardedFetch][])('fails if the issuer %s', async (_case, fetch) => {
-    const answer = await probeIssuer(ISSUER, fetch);
+    const answer = await probe(ISSUER, fetch);
     expect(answer).toEqual({ success: false, message: expect.any(String), ...nothing });
     expect(answer.message).not.toMatch(/ECONN|10\.0/);
+  });
+
+  it('names every address that the service could not call, and what to set', async () => {
+    const reason = 'leads to a private network: set allowPrivateNetwork to allow that';
+    const answer = await probeIssuer(ISSUER, {
+      fetch: answering(
+        JSON.stringify({ ...document, jwks_uri: 'https://10.0.0.1/jwks', userinfo_endpoint: 'http://idp.example/me' }),
+      ),
+      allowsHttp: false,
+      unreachable: async (address) => (address.includes('10.0.0.1') ? reason : undefined),
+    });
+    expect(answer).toEqual({ success: false, message: expect.any(String), ...nothing });
+    expect(answer.message).toContain(`jwks_uri ${reason}`);
+    expect(answer.message).toContain('userinfo_endpoint must be an https address');
+  });
+
+  it('does not look where the sign-in page leads: only browsers go there', async () => {
+    const answer = await probeIssuer(ISSUER, {
+      fetch: answering(JSON.stringify(document)),
+      allowsHttp: false,
+      unreachable: async (address) => (address === document.authorization_endpoint ? 'is away' : undefined),
+    });
+    expect(answer.success).toBe(true);
   });
 });

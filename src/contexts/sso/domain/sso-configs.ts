@@ -2,6 +2,8 @@ import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.
 import { conflict, invalid, secretNeededAgain, type Failure } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { IssuerTrust } from './fields.ts';
+import { FOREIGN_KEY, isUnbound, KEY_NEEDED, UNBOUND_TRUST } from './field-rules.ts';
+import { certifies } from './saml-material.ts';
 import { ssoEvents, type SsoConfig, type SsoProtocol } from './events.ts';
 
 /** Every configuration of a tenant, by id. */
@@ -46,19 +48,24 @@ export const refuseSecretForNewIssuer = (
 ): Failure | undefined =>
   keepsSecret && updated.issuerUrl !== stored.issuerUrl ? secretNeededAgain('clientSecret', 'issuerUrl') : undefined;
 
-/** Nobody can vouch for e-mails of any domain: the provider would name the address of every administrator. */
-export const refuseUnboundTrust = ({
-  emailsVerified,
-  emailDomains,
-}: Pick<IssuerTrust, 'emailsVerified'> & { readonly emailDomains: readonly string[] }): Failure | undefined =>
-  emailsVerified && emailDomains.length === 0 ? invalid('emailsVerified', 'needs emailDomains') : undefined;
+export const refuseUnboundTrust = (
+  config: Pick<IssuerTrust, 'emailsVerified'> & { readonly emailDomains: readonly string[] },
+): Failure | undefined => (isUnbound(config) ? invalid('emailsVerified', UNBOUND_TRUST) : undefined);
 
-/** Checks a whole configuration together with its owner's other configurations. */
-export function brokenRule(configs: SsoConfigs, config: SsoConfig): Failure | undefined {
-  if (config.protocol === 'saml' && config.signRequests && config.secretRef === null)
-    return invalid('signRequests', 'needs spSigningKey');
-  const unbound = config.protocol === 'oidc' ? refuseUnboundTrust(config) : undefined;
-  if (unbound) return unbound;
+/** What contradicts within one configuration. */
+export function refuseContradiction(config: SsoConfig): Failure | undefined {
+  if (config.protocol === 'oidc') return refuseUnboundTrust(config);
+  return config.signRequests && config.secretRef === null ? invalid('signRequests', KEY_NEEDED) : undefined;
+}
+
+/** The certificate that a provider is shown has to be of the key that signs. */
+export const refuseForeignKey = (certificate: string | null, key: string | null): Failure | undefined =>
+  certificate === null || key === null || certifies(certificate, key)
+    ? undefined
+    : invalid('spCertificate', FOREIGN_KEY);
+
+/** Of each protocol, one is enabled (OP-135). */
+export function refuseEnabledBeside(configs: SsoConfigs, config: SsoConfig): Failure | undefined {
   const enabled = enabledConfig(configs, config.protocol);
   return refuseSecondEnabled(config.isEnabled, enabled && enabled.configId !== config.configId ? 1 : 0);
 }

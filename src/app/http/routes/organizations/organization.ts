@@ -11,12 +11,14 @@ import {
 import { listOrgSsoConfigs } from '../../../../../queries/organizations/list-org-sso-configs.ts';
 import { orgSsoConfigView } from '../../../../../queries/organizations/org-sso-config-view.ts';
 import { clientId, DEFAULT_SCOPES, issuerUrl } from '../../../../contexts/sso/domain/fields.ts';
+import { boundTrust } from '../../../../contexts/sso/domain/field-rules.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
-import { explainedFetch } from '../../../../platform/outbound/explained-fetch.ts';
+import { issuerReach } from '../../../../contexts/sso/issuer-reach.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
 import { orgOwner, orgOwnerReauthenticated, orgReader } from '../../access.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
-import { oidcProbe, oidcSettings, refuseInsecure, trustOf } from '../sso/sso-config-bodies.ts';
+import { oidcProbe, oidcSettings, trustOf } from '../sso/sso-config-bodies.ts';
+import { judgeChanges, judgeIssuer } from '../sso/sso-config-judge.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 
@@ -35,7 +37,7 @@ const protocol = z
   .string()
   .refine((text) => text === 'oidc', 'must be oidc')
   .optional();
-const newConfig = z.object({ ...oidcSettings, protocol, issuerUrl, clientId });
+const newConfig = z.object({ ...oidcSettings, protocol, issuerUrl, clientId }).check(boundTrust);
 const changes = z.object({ ...oidcSettings, protocol, issuerUrl: issuerUrl.optional(), clientId: clientId.optional() });
 
 export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
@@ -58,10 +60,10 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       refuses: ['sso_enabled_elsewhere'],
       description: 'Enabled by default, unless another one is enabled.',
       body: newConfig,
+      judge: judgeIssuer,
       status: 201,
       response: orgSsoConfigView,
-      handle: async ({ run, ask, created, body, services, principal, fresh }) => {
-        refuseInsecure(services, body);
+      handle: async ({ run, ask, created, body, principal, fresh }) => {
         const configId = fresh.id('sso config');
         const {
           name = new URL(body.issuerUrl).hostname,
@@ -92,10 +94,11 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       path: `${base}/test`,
       access: orgOwner,
       summary: 'Test an issuer',
-      description: 'Fetches its discovery document.',
-      body: z.object(oidcProbe),
+      description:
+        'Takes what a creation takes, and refuses what a creation refuses. Fetches the discovery document, and checks whether sign-ins can use the addresses in it.',
+      body: z.object({ ...oidcProbe, protocol }).check(boundTrust),
       response: issuerProbeView,
-      handle: ({ body, services }) => probeIssuer(body.issuerUrl, explainedFetch(services.config, trustOf(body))),
+      handle: ({ body, services }) => probeIssuer(body.issuerUrl, issuerReach(services.config, trustOf(body))),
     }),
     route({
       method: 'PUT',
@@ -130,9 +133,9 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
         'Fields that are left out keep their values, including the client secret. A new `issuerUrl` requires `clientSecret` again, or null (400).',
       params,
       body: changes,
+      judge: judgeChanges,
       response: orgSsoConfigView,
-      handle: async ({ run, ask, params: { configId }, body, services }) => {
-        refuseInsecure(services, body);
+      handle: async ({ run, ask, params: { configId }, body }) => {
         await run(updateOrgSsoConfig, { ...body, configId });
         return ask(getOrgSsoConfig, { configId });
       },

@@ -20,12 +20,7 @@ import {
   testedIssuerUrl,
   type IssuerTrust,
 } from '../../../../contexts/sso/domain/fields.ts';
-import { refuseFields } from '../../wrong-fields.ts';
-import type { Config } from '../../../config/config.ts';
-
-export interface SsoConfigBodiesDependencies {
-  readonly config: Pick<Config, 'devMode'>;
-}
+import { boundTrust, matchingPair, signingNeedsKey } from '../../../../contexts/sso/domain/field-rules.ts';
 
 const shared = {
   name: configName.optional(),
@@ -50,7 +45,9 @@ export const oidcSettings = {
   scopes: scopes.optional(),
   ...trust,
 };
-export const newOidcConfig = z.object({ protocol: z.literal('oidc').optional(), ...oidcSettings, issuerUrl, clientId });
+export const newOidcConfig = z
+  .object({ protocol: z.literal('oidc').optional(), ...oidcSettings, issuerUrl, clientId })
+  .check(boundTrust);
 
 export const samlSettings = {
   ...shared,
@@ -62,7 +59,9 @@ export const samlSettings = {
   emailAttribute: attributeName.nullable().optional(),
 };
 const samlProvider = { idpEntityId: entityId, idpSsoUrl: ssoAddress, idpCertificate: providerCertificates };
-const newSamlConfig = z.object({ protocol: z.literal('saml'), ...samlSettings, ...samlProvider });
+const newSamlConfig = z
+  .object({ protocol: z.literal('saml'), ...samlSettings, ...samlProvider })
+  .check(signingNeedsKey, matchingPair);
 
 export const newSsoConfig = z.discriminatedUnion('protocol', [newOidcConfig, newSamlConfig]);
 export type NewSsoConfig = z.output<typeof newSsoConfig>;
@@ -75,22 +74,12 @@ export const ssoConfigChanges = z.object({
   protocol: z.enum(['oidc', 'saml']).optional(),
 });
 
-/** What the test of an issuer takes, for tenants and organizations. */
-export const oidcProbe = { issuerUrl: testedIssuerUrl, clientId, ...reach };
+/** What a test takes: all that a creation takes. */
+export const oidcProbe = { ...oidcSettings, issuerUrl: testedIssuerUrl, clientId };
 export const ssoConfigProbe = z.discriminatedUnion('protocol', [
-  z.object({ protocol: z.literal('oidc').optional(), ...oidcProbe }),
-  z.object({ protocol: z.literal('saml'), ...samlProvider }),
+  z.object({ protocol: z.literal('oidc').optional(), ...oidcProbe }).check(boundTrust),
+  newSamlConfig,
 ]);
-
-type Addresses = { readonly [Name in 'issuerUrl' | 'idpSsoUrl' | 'idpSloUrl']?: string | null | undefined };
-
-/** Only development mode allows a provider without TLS. */
-export function refuseInsecure({ config }: SsoConfigBodiesDependencies, body: Addresses): void {
-  if (config.devMode) return;
-  const isInsecure = (address: string | null | undefined) => address && !address.toLowerCase().startsWith('https:');
-  const fields = (['issuerUrl', 'idpSsoUrl', 'idpSloUrl'] as const).filter((field) => isInsecure(body[field]));
-  refuseFields(fields.map((field) => ({ field, message: 'must be an https address' })));
-}
 
 type GivenTrust = { readonly [Name in keyof IssuerTrust]?: IssuerTrust[Name] | undefined };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { entityId, providerCertificates, ssoAddress } from '../../../../contexts/sso/domain/fields.ts';
+import { matchingPair, signingNeedsKey } from '../../../../contexts/sso/domain/field-rules.ts';
 import {
   MAX_METADATA_BYTES,
   MetadataRefused,
@@ -9,6 +10,8 @@ import {
 import type { DestinationChoice, OutboundSettings } from '../../../../platform/outbound/destinations.ts';
 import { DestinationFailed, explainedFetch } from '../../../../platform/outbound/explained-fetch.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
+import { isPlain, plainAddressesIn } from '../../plain-addresses.ts';
 import { reach, samlSettings, trustOf } from './sso-config-bodies.ts';
 
 /** Pasted or fetched, one of the two. */
@@ -22,16 +25,26 @@ const source = {
 };
 
 type Sources = { readonly metadata?: unknown; readonly metadataUrl?: unknown };
-const isOneSource = ({ metadata, metadataUrl }: Sources): boolean =>
-  (metadata === undefined) !== (metadataUrl === undefined);
-const oneSource = {
-  path: ['metadata'],
-  message: 'give either metadata or metadataUrl',
-  // Also beside other wrong fields.
-  when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null,
-};
-export const ssoConfigImport = z.object({ ...source, ...samlSettings }).refine(isOneSource, oneSource);
-export const ssoMetadataRefresh = z.object(source).refine(isOneSource, oneSource);
+const oneSource = ruleBetween<Sources>(['metadata', 'metadataUrl'], ({ metadata, metadataUrl }) =>
+  (metadata === undefined) === (metadataUrl === undefined) ? 'give either metadata or metadataUrl' : undefined,
+);
+interface Pasted {
+  readonly metadata?: string | undefined;
+  readonly entityId?: string | undefined;
+}
+/** Metadata that is fetched is read by `importedProvider`. */
+const readableMetadata = ruleBetween<Pasted>(['metadata', 'entityId'], ({ metadata, entityId: wanted }) => {
+  const read = metadata === undefined ? undefined : readProvider(metadata, wanted);
+  return typeof read === 'string' ? read : undefined;
+});
+export const ssoConfigImport = z
+  .object({ ...source, ...samlSettings })
+  .check(oneSource, readableMetadata, signingNeedsKey, matchingPair);
+export const ssoMetadataRefresh = z.object(source).check(oneSource, readableMetadata);
+
+/** For `judge`: the addresses that a body itself has. */
+export const judgeImport = (body: unknown, { config }: { readonly config: OutboundSettings }) =>
+  plainAddressesIn(body, ['metadataUrl', 'idpSloUrl'], config);
 
 type Source = z.output<typeof ssoMetadataRefresh>;
 
@@ -40,9 +53,30 @@ export async function importedProvider(
   { metadata, metadataUrl, entityId: wanted, ...choice }: Source,
   outbound: OutboundSettings,
 ): Promise<ProviderMetadata> {
-  const field = metadata === undefined ? 'metadataUrl' : 'metadata';
-  const refused = (reason: string) => new FailureError(invalid(field, reason));
+  const refused = (reason: string) => new FailureError(invalid(sourceFieldOf({ metadata }), reason));
   const text = metadata ?? (await fetched(metadataUrl!, trustOf(choice), outbound, refused));
+  const read = readProvider(text, wanted);
+  if (typeof read === 'string') throw refused(read);
+  return read;
+}
+
+const sourceFieldOf = ({ metadata }: Sources) => (metadata === undefined ? 'metadataUrl' : 'metadata');
+
+type Addresses = Pick<ProviderMetadata, 'idpSsoUrl' | 'idpSloUrl'>;
+
+/** Addresses without TLS, which only development mode allows. The field is that of the metadata they come from. */
+export function refusePlainProvider(asked: Sources, { idpSsoUrl, idpSloUrl }: Addresses, devMode: boolean): void {
+  if (devMode) return;
+  const services = [
+    ...(isPlain(idpSsoUrl) ? ['SingleSignOnService'] : []),
+    ...(isPlain(idpSloUrl ?? '') ? ['SingleLogoutService'] : []),
+  ];
+  const message = `${services.join(' and ')}: must be an https address`;
+  if (services.length > 0) throw new FailureError(invalid(sourceFieldOf(asked), message));
+}
+
+/** The provider, or why the metadata cannot be used. */
+function readProvider(text: string, wanted: string | undefined): ProviderMetadata | string {
   try {
     const provider = providerMetadata(text, wanted, Date.now());
     checked(entityId, provider.idpEntityId, 'entityID');
@@ -51,7 +85,7 @@ export async function importedProvider(
     checked(providerCertificates, provider.idpCertificate, 'certificates');
     return provider;
   } catch (error) {
-    if (error instanceof MetadataRefused) throw refused(error.message);
+    if (error instanceof MetadataRefused) return error.message;
     throw error;
   }
 }

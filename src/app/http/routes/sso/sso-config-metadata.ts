@@ -5,8 +5,14 @@ import { getSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
 import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { routeWith, type AnyRoute } from '../../route.ts';
-import { importedProvider, ssoConfigImport, ssoMetadataRefresh } from './sso-config-import.ts';
-import { draftOf, refuseInsecure } from './sso-config-bodies.ts';
+import {
+  importedProvider,
+  judgeImport,
+  refusePlainProvider,
+  ssoConfigImport,
+  ssoMetadataRefresh,
+} from './sso-config-import.ts';
+import { draftOf } from './sso-config-bodies.ts';
 import {
   configNamedBy,
   createdConfig,
@@ -34,6 +40,7 @@ export function samlMetadataRoutes(variant: SsoConfigRouteVariant): AnyRoute<Sso
         'Give either `metadata` (the XML) or `metadataUrl` (fetched once; with `allowPrivateNetwork` also from networks that the operator listed, with `caCertificate` trusting that authority alone), at most 256 KiB, with `entityId` if it describes several providers. Takes entity id, addresses, all signing certificates and the NameID format from it; fields that are given count instead. Refuses expired metadata. Does not check a signature of the metadata.',
       params: owner,
       body: ssoConfigImport,
+      judge: judgeImport,
       status: 201,
       response: ssoConfigView,
       handle: async (call) => {
@@ -44,7 +51,7 @@ export function samlMetadataRoutes(variant: SsoConfigRouteVariant): AnyRoute<Sso
         );
         const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
         const body = { protocol: 'saml' as const, ...provider, ...given };
-        refuseInsecure(call.services, body);
+        refusePlainProvider({ metadata }, body, call.services.config.devMode);
         const tenantId = tenantOf(call as SsoConfigCall);
         const configId = call.fresh.id('sso config');
         const executed = await call.run(createSsoConfig, draftOf(body, configId), tenantId);
@@ -60,6 +67,7 @@ export function samlMetadataRoutes(variant: SsoConfigRouteVariant): AnyRoute<Sso
       description:
         'For a change of its keys or addresses: replaces both addresses and all certificates, and keeps everything else. Input as for an import. The metadata must describe the entity id of the configuration (400).',
       body: ssoMetadataRefresh,
+      judge: judgeImport,
       response: ssoConfigView,
       handle: async (call) => {
         const { tenantId, configId } = configNamedBy(variant, call as SsoConfigCall);
@@ -72,7 +80,7 @@ export function samlMetadataRoutes(variant: SsoConfigRouteVariant): AnyRoute<Sso
         if (idpEntityId !== stored.idpEntityId)
           throw new FailureError(invalid('entityId', 'is not the entity id of the configuration'));
         const changes = { idpSsoUrl, idpSloUrl, idpCertificate };
-        refuseInsecure(call.services, changes);
+        refusePlainProvider(call.body, changes, call.services.config.devMode);
         await call.run(
           updateSsoConfig,
           { configId, protocol: 'saml', changes, clientSecret: undefined, spSigningKey: undefined },

@@ -6,7 +6,7 @@ import { getSsoConfig } from '../../../../../queries/sso/get-sso-config.ts';
 import { listSsoConfigs } from '../../../../../queries/sso/list-sso-configs.ts';
 import { ssoConfigView } from '../../../../../queries/sso/sso-config-view.ts';
 import { uuid } from '../../../../platform/kernel/ids.ts';
-import { explainedFetch } from '../../../../platform/outbound/explained-fetch.ts';
+import { issuerReach } from '../../../../contexts/sso/issuer-reach.ts';
 import { issuerProbeView, probeIssuer } from '../../../../contexts/sso/probe-issuer.ts';
 import { probeSaml } from '../../../../contexts/sso/probe-saml.ts';
 import {
@@ -18,14 +18,7 @@ import {
   orgReader,
 } from '../../access.ts';
 import { routeWith, type AnyRoute, type RouteGroup } from '../../route.ts';
-import {
-  draftOf,
-  newSsoConfig,
-  refuseInsecure,
-  ssoConfigChanges,
-  ssoConfigProbe,
-  trustOf,
-} from './sso-config-bodies.ts';
+import { draftOf, newSsoConfig, ssoConfigChanges, ssoConfigProbe, trustOf } from './sso-config-bodies.ts';
 import {
   configNamedBy,
   createdConfig,
@@ -35,6 +28,7 @@ import {
   type SsoConfigRouteVariant,
   type SsoConfigsRouteDependencies,
 } from './sso-config-call.ts';
+import { judgeChanges, judgeNewConfig, judgeProbe } from './sso-config-judge.ts';
 import { samlMetadataRoutes } from './sso-config-metadata.ts';
 
 const route = routeWith<SsoConfigsRouteDependencies>();
@@ -63,10 +57,10 @@ function ssoConfigRoutesFor(variant: SsoConfigRouteVariant): AnyRoute<SsoConfigs
       description: 'Enabled by default, unless another one of its protocol is enabled.',
       params: owner,
       body: newSsoConfig,
+      judge: judgeNewConfig,
       status: 201,
       response: ssoConfigView,
       handle: async (call) => {
-        refuseInsecure(call.services, call.body);
         const tenantId = tenantOf(call as SsoConfigCall);
         const configId = call.fresh.id('sso config');
         const executed = await call.run(createSsoConfig, draftOf(call.body, configId), tenantId);
@@ -80,14 +74,13 @@ function ssoConfigRoutesFor(variant: SsoConfigRouteVariant): AnyRoute<SsoConfigs
       access: probe,
       summary: 'Test an identity provider',
       description:
-        'Fetches the discovery document of an OpenID Connect issuer, or checks the settings of a SAML provider.',
+        'Takes what a creation takes, and refuses what a creation refuses. Fetches the discovery document of an OpenID Connect issuer, and checks whether sign-ins can use the addresses in it; of a SAML provider, checks the certificates.',
       params: owner,
       body: ssoConfigProbe,
+      judge: judgeProbe,
       response: issuerProbeView,
       handle: async ({ body, services }) => {
-        if (body.protocol !== 'saml')
-          return probeIssuer(body.issuerUrl, explainedFetch(services.config, trustOf(body)));
-        refuseInsecure(services, body);
+        if (body.protocol !== 'saml') return probeIssuer(body.issuerUrl, issuerReach(services.config, trustOf(body)));
         return probeSaml(body, Date.now());
       },
     }),
@@ -112,9 +105,9 @@ function ssoConfigRoutesFor(variant: SsoConfigRouteVariant): AnyRoute<SsoConfigs
       description:
         'Fields that are left out keep their values, including secrets. A new `issuerUrl` requires `clientSecret` again, or null (400).',
       body: ssoConfigChanges,
+      judge: judgeChanges,
       response: ssoConfigView,
       handle: async (call) => {
-        refuseInsecure(call.services, call.body);
         const { tenantId, configId } = configNamedBy(variant, call as SsoConfigCall);
         const { protocol, clientSecret, spSigningKey, ...changes } = call.body;
         await call.run(updateSsoConfig, { configId, protocol, changes, clientSecret, spSigningKey }, tenantId);
