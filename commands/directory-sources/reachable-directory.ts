@@ -1,5 +1,5 @@
 import { addressesOf, type DirectoryConfig } from '../../src/contexts/directory-sources/domain/config.ts';
-import { invalid, type Failure } from '../../src/platform/kernel/failure.ts';
+import { invalid, refuseTogether, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { DestinationChoice, Destinations } from '../../src/platform/outbound/destinations.ts';
 
 /** A directory that no synchronization could ever reach is refused when it is saved, with the field. */
@@ -8,9 +8,9 @@ export async function refuseUnreachableDirectory(
   config: DirectoryConfig,
   choice: DestinationChoice,
 ): Promise<Failure | undefined> {
-  for (const [field, address] of addressesOf(config)) {
+  const judged = addressesOf(config).map(async ([field, address]) => {
     const reason = await destinations.unreachable(address, choice);
-    if (reason !== undefined) return invalid(field, reason);
-  }
-  return undefined;
+    return reason === undefined ? undefined : invalid(field, reason);
+  });
+  return refuseTogether(...(await Promise.all(judged)));
 }

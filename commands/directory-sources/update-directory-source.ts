@@ -8,7 +8,7 @@ import {
 } from '../../src/contexts/directory-sources/domain/directory-source.ts';
 import type { DirectorySource } from '../../src/contexts/directory-sources/domain/events.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
-import { notFound, type Failure } from '../../src/platform/kernel/failure.ts';
+import { notFound, refuseTogether, type Failure } from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
 import { refuseUnreachableDirectory } from './reachable-directory.ts';
 
@@ -44,8 +44,13 @@ export const updateDirectorySource = defineCommand({
     // Only changes of the reach are checked: any other change must stay possible while a name leads elsewhere.
     const reaches =
       !isDeepStrictEqual(wanted.config, source.config) || wanted.allowPrivateNetwork !== source.allowPrivateNetwork;
-    const unreachable = reaches ? await refuseUnreachableDirectory(destinations, wanted.config, wanted) : undefined;
-    if (unreachable) return unreachable;
+    const refused = refuseTogether(
+      source.secretRef !== null && credential === undefined
+        ? refuseSecretElsewhere(source.config, wanted.config)
+        : undefined,
+      reaches ? await refuseUnreachableDirectory(destinations, wanted.config, wanted) : undefined,
+    );
+    if (refused) return refused;
     const location = directorySecretLocation(sourceId);
     return {
       secretRef: typeof credential === 'string' ? await vault.put(tenantId, location, credential) : credential,

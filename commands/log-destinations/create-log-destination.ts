@@ -9,7 +9,7 @@ import {
 import type { LogDestination } from '../../src/contexts/log-destinations/domain/events.ts';
 import { hiddenConfig, openConfig, storeHidden } from '../../src/contexts/log-destinations/domain/whole-config.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
-import { conflict, isFailure, type Failure } from '../../src/platform/kernel/failure.ts';
+import { conflict, isFailure, refuseTogether, type Failure } from '../../src/platform/kernel/failure.ts';
 import { slotFor, type SlotPorts } from '../../src/platform/resources/slots.ts';
 import type { WithDestinations, WithVault } from '../ports.ts';
 import { refuseUnreachableDestination } from './reachable-destination.ts';
@@ -35,9 +35,10 @@ export const createLogDestination = defineCommand({
     ports: WithVault & WithDestinations & SlotPorts,
     { tenantId },
   ): Promise<Facts | Failure> {
-    const refused =
-      refuseMissingValue(destination.config) ??
-      (await refuseUnreachableDestination(ports.destinations, destination.config, destination));
+    const refused = refuseTogether(
+      refuseMissingValue(destination.config),
+      await refuseUnreachableDestination(ports.destinations, destination.config, destination),
+    );
     if (refused) return refused;
     const found = await slotFor(destinationSlots, tenantId, ports);
     if (isFailure(found)) return found;

@@ -28,7 +28,13 @@ import {
   type HiddenConfig,
 } from '../../src/contexts/log-destinations/domain/whole-config.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
-import { invalid, notFound, temporarilyUnavailable, type Failure } from '../../src/platform/kernel/failure.ts';
+import {
+  invalid,
+  notFound,
+  refuseTogether,
+  temporarilyUnavailable,
+  type Failure,
+} from '../../src/platform/kernel/failure.ts';
 import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
 import { refuseUnreachableDestination } from './reachable-destination.ts';
 
@@ -77,16 +83,19 @@ export const updateLogDestination = defineCommand({
       return invalid(`config.${field}`, 'is no longer stored: give it again, with the headers');
     const destination = whole(stored, before);
     const wanted = changed(destination, input);
-    const refused =
-      refuseHeadersElsewhere(destination.config, wanted.config, givenHeaders(input)) ??
-      refuseMissingValue(wanted.config);
-    if (refused) return refused;
     // Only changes of the reach are checked: any other change must stay possible while a name leads elsewhere.
     const reaches =
       !isDeepStrictEqual(wanted.config, destination.config) ||
       wanted.allowPrivateNetwork !== destination.allowPrivateNetwork;
-    const unreachable = reaches ? await refuseUnreachableDestination(destinations, wanted.config, wanted) : undefined;
-    if (unreachable) return unreachable;
+    const refused = refuseTogether(
+      stored.secretRef !== null && credential === undefined
+        ? refuseTokenElsewhere(destination.config, wanted.config)
+        : undefined,
+      refuseHeadersElsewhere(destination.config, wanted.config, givenHeaders(input)) ??
+        refuseMissingValue(wanted.config),
+      reaches ? await refuseUnreachableDestination(destinations, wanted.config, wanted) : undefined,
+    );
+    if (refused) return refused;
     const location = logDestinationSecret(destinationId);
     const after = hiddenConfig(wanted.config);
     // Also where an earlier event holds it in clear text: the next one does not.
@@ -110,9 +119,10 @@ export const updateLogDestination = defineCommand({
     if (hidden.of !== stored.addressRef || !isDeepStrictEqual(hiddenConfig(updated.config), hidden.after))
       return temporarilyUnavailable('too_many_changes');
     const keepsSecret = destination.secretRef !== null && updated.secretRef === destination.secretRef;
-    const refused =
-      (keepsSecret ? refuseTokenElsewhere(destination.config, updated.config) : undefined) ??
-      refuseHeadersElsewhere(destination.config, updated.config, givenHeaders(input));
+    const refused = refuseTogether(
+      keepsSecret ? refuseTokenElsewhere(destination.config, updated.config) : undefined,
+      refuseHeadersElsewhere(destination.config, updated.config, givenHeaders(input)),
+    );
     if (refused) return refused;
     if (isDeepStrictEqual(updated, destination)) return accept([]);
     const isMoved = leadsElsewhere(destination, updated);

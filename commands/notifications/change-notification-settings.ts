@@ -15,7 +15,13 @@ import {
 import { storedWebhookAddress, webhookAddressOf } from '../../src/contexts/notifications/domain/webhook-address.ts';
 import type { Actor } from '../../src/platform/kernel/actor.ts';
 import { accept, defineCommand, replacedSecret } from '../../src/platform/kernel/command.ts';
-import { invalid, secretNeededAgain, temporarilyUnavailable, type Failure } from '../../src/platform/kernel/failure.ts';
+import {
+  invalid,
+  refuseTogether,
+  secretNeededAgain,
+  temporarilyUnavailable,
+  type Failure,
+} from '../../src/platform/kernel/failure.ts';
 import type { DestinationChoice, Destinations } from '../../src/platform/outbound/destinations.ts';
 import type { WithAggregates, WithDestinations, WithVault } from '../ports.ts';
 
@@ -64,9 +70,15 @@ export const changeNotificationSettings = defineCommand({
     const address = await webhookAddressOf(state, vault, tenantId);
     const values = { ...state.values, webhookUrl: address };
     const changed = changedValues(values, input);
-    const refused = await refuseUnreachable(destinations, { ...values, ...changed }, changed);
-    if (refused) return refused;
     const { smtpPassword } = input;
+    const wanted = { ...values, ...changed };
+    const refused = refuseTogether(
+      refuseMissingAddress(wanted),
+      // A new password has no reference yet.
+      refuseMovedPassword(state, wanted, smtpPassword === undefined ? state.smtpPasswordRef : null),
+      ...(await unreachableAddresses(destinations, wanted, changed)),
+    );
+    if (refused) return refused;
     const { webhookUrl } = changed;
     return {
       passwordRef:
@@ -84,14 +96,12 @@ export const changeNotificationSettings = defineCommand({
     const before = webhook ? { ...state.values, webhookUrl: webhook.address } : state.values;
     const changed = changedValues(before, input);
     const values = { ...before, ...changed };
-    if (values.webhookEnabled && values.webhookUrl === null)
-      return invalid('webhookUrl', 'is required where webhookEnabled is true');
     const smtpPasswordRef = passwordRef === undefined ? state.smtpPasswordRef : passwordRef;
     const isNew = smtpPasswordRef !== state.smtpPasswordRef;
     const isSilenced = silencesWatch(state, { ...state, values });
     const isNarrowed = narrows(before, values);
     const refused =
-      refuseMovedPassword(state, values, smtpPasswordRef) ??
+      refuseTogether(refuseMissingAddress(values), refuseMovedPassword(state, values, smtpPasswordRef)) ??
       refuseForeignPrivate(before, values, input.isSuperAdmin) ??
       refuseUnproved(isNew || isSilenced || leadsElsewhere(before, values), actor, input);
     if (refused) return refused;
@@ -110,6 +120,9 @@ export const changeNotificationSettings = defineCommand({
   },
   freshens: ['alert_notification_settings'],
 });
+
+const refuseMissingAddress = ({ webhookEnabled, webhookUrl }: NotificationValues): Failure | undefined =>
+  webhookEnabled && webhookUrl === null ? invalid('webhookUrl', 'is required where webhookEnabled is true') : undefined;
 
 const refuseUnproved = (
   needsProof: boolean,
@@ -161,11 +174,11 @@ function refuseMovedPassword(
 }
 
 /** Only changes of the reach are checked: any other change must stay possible while a name leads elsewhere. */
-async function refuseUnreachable(
+function unreachableAddresses(
   destinations: Destinations,
   values: NotificationValues,
   changed: Partial<NotificationValues>,
-): Promise<Failure | undefined> {
+): Promise<(Failure | undefined)[]> {
   const { webhookUrl, smtpHost } = values;
   const check = async (field: string, address: string, choice: DestinationChoice) => {
     const reason = await destinations.unreachable(address, choice);
@@ -176,16 +189,18 @@ async function refuseUnreachable(
     allowedBy: 'webhookAllowPrivateNetwork',
     caCertificate: values.webhookCaCertificate,
   };
-  if (webhookUrl !== null && ('webhookUrl' in changed || 'webhookAllowPrivateNetwork' in changed)) {
-    const refused = await check('webhookUrl', webhookUrl, webhook);
-    if (refused) return refused;
-  }
   const smtp = {
     allowPrivateNetwork: values.smtpAllowPrivateNetwork,
     allowedBy: 'smtpAllowPrivateNetwork',
     caCertificate: values.smtpCaCertificate,
   };
-  if (smtpHost !== null && ('smtpHost' in changed || 'smtpAllowPrivateNetwork' in changed))
-    return check('smtpHost', `smtp://${smtpHost.includes(':') ? `[${smtpHost}]` : smtpHost}`, smtp);
-  return undefined;
+  const isMoved = (...fields: readonly (keyof NotificationValues)[]) => fields.some((field) => field in changed);
+  return Promise.all([
+    webhookUrl !== null && isMoved('webhookUrl', 'webhookAllowPrivateNetwork')
+      ? check('webhookUrl', webhookUrl, webhook)
+      : undefined,
+    smtpHost !== null && isMoved('smtpHost', 'smtpAllowPrivateNetwork')
+      ? check('smtpHost', `smtp://${smtpHost.includes(':') ? `[${smtpHost}]` : smtpHost}`, smtp)
+      : undefined,
+  ]);
 }

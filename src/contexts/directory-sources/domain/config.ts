@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { FilterParser } from 'ldapts';
 import { z } from 'zod';
 import { authorityCertificates } from '../../sso/domain/fields.ts';
-import { invalid, secretNeededAgain, type Failure } from '../../../platform/kernel/failure.ts';
+import { invalid, refuseTogether, secretNeededAgain, type Failure } from '../../../platform/kernel/failure.ts';
 import { baseAddressField } from '../../../platform/web-addresses/address-field.ts';
 import { hostField } from '../../../platform/web-addresses/host-field.ts';
 import { googleServiceAccount } from './google-service-account.ts';
@@ -151,11 +151,15 @@ export function addressesOf(config: DirectoryConfig): readonly (readonly [field:
   }
 }
 
+export const CLEAR_LDAP = { field: 'config.useTls', message: 'must be true: a password is sent' };
+
 /** Without TLS, the password and every person's data would travel in clear text. */
 export function refuseClearText(config: DirectoryConfig): Failure | undefined {
-  if ('useTls' in config && !config.useTls) return invalid('config.useTls', 'must be true: a password is sent');
-  const plain = addressesOf(config).find(([, address]) => address.startsWith('http:'));
-  return plain && invalid(plain[0], 'must be an https address');
+  const plain = addressesOf(config).filter(([, address]) => address.startsWith('http:'));
+  return refuseTogether(
+    'useTls' in config && !config.useTls ? invalid(CLEAR_LDAP.field, CLEAR_LDAP.message) : undefined,
+    ...plain.map(([field]) => invalid(field, 'must be an https address')),
+  );
 }
 
 /** Refuses to send a stored secret to an address that was not there when it was entered. */

@@ -1,5 +1,5 @@
 import { CONCEALED } from '../../../platform/kernel/guarded-fields.ts';
-import { invalid, type Failure } from '../../../platform/kernel/failure.ts';
+import { invalid, refuseTogether, type Failure } from '../../../platform/kernel/failure.ts';
 import type { DestinationConfig } from './config.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -23,10 +23,9 @@ export const withStoredValues = (stored: Headers, given: Headers): Headers =>
 
 /** Refuses `[concealed]` where no value is stored that it could stand for. */
 export function refuseMissingValue(config: DestinationConfig): Failure | undefined {
-  const missing = Object.entries(headersOf(config)).find(([, value]) => value === CONCEALED);
-  return (
-    missing && invalid(`config.headers.${missing[0]}`, `is required: no value is stored that ${CONCEALED} stands for`)
-  );
+  const missing = Object.entries(headersOf(config)).filter(([, value]) => value === CONCEALED);
+  const message = `is required: no value is stored that ${CONCEALED} stands for`;
+  return refuseTogether(...missing.map(([name]) => invalid(`config.headers.${name}`, message)));
 }
 
 /**

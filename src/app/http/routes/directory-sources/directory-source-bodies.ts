@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  CLEAR_LDAP,
   configFields,
   refuseClearText,
   secretFields,
@@ -8,8 +9,9 @@ import {
   type DirectoryType,
 } from '../../../../contexts/directory-sources/domain/config.ts';
 import type { DirectorySource } from '../../../../contexts/directory-sources/domain/events.ts';
-import { FailureError } from '../../../../platform/kernel/failure.ts';
+import { FailureError, type FieldError } from '../../../../platform/kernel/failure.ts';
 import { withoutDefault } from '../../../../platform/resources/fields.ts';
+import { plainAddressesIn, textAt } from '../../plain-addresses.ts';
 
 const DEFAULTS = {
   isEnabled: true,
@@ -92,7 +94,28 @@ export function directoryChangesOf(
   return { sourceId, changes, config: given, credential: given[secretFields[type].name] as string | null | undefined };
 }
 
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  entra_id: ['config.loginUrl', 'config.graphUrl'],
+  google_workspace: ['config.apiUrl'],
+  okta: ['config.orgUrl'],
+};
+const speaksLdap = (type: string | undefined): boolean => type === 'ldap' || type === 'active_directory';
+
+interface Judged {
+  readonly config?: { readonly useTls?: unknown } | null;
+}
+
 /** Test servers of developers speak plain HTTP and LDAP; nobody else's may. */
+export function judgeNewDirectory(
+  body: unknown,
+  { config }: { readonly config: { readonly devMode: boolean } },
+): readonly FieldError[] {
+  const type = textAt(body, 'type');
+  const isClear = !config.devMode && speaksLdap(type) && (body as Judged).config?.useTls === false;
+  return [...(isClear ? [CLEAR_LDAP] : []), ...plainAddressesIn(body, ADDRESSES[type ?? ''] ?? [], config)];
+}
+
+/** The same for a change: which fields count follows from the stored type. */
 export function refuseInsecureDirectory({ devMode }: { readonly devMode: boolean }, config: DirectoryConfig): void {
   const refused = devMode ? undefined : refuseClearText(config);
   if (refused) throw new FailureError(refused);

@@ -29,6 +29,7 @@ import {
   directorySourceChanges,
   directoryDraftOf,
   newDirectorySource,
+  judgeNewDirectory,
   refuseInsecureDirectory,
 } from './directory-source-bodies.ts';
 
@@ -80,12 +81,12 @@ export const directorySourceRoutes: RouteGroup<DirectorySourcesRouteDependencies
       description:
         'The credential in `config` is stored in the vault and never shown. Only a super admin may set `allowPrivateNetwork`. `maxDeactivationShare` is in percent: a synchronization that would deactivate at least ten people and a larger share waits for a confirmation.',
       body: newDirectorySource,
+      judge: judgeNewDirectory,
       status: 201,
       response: directorySourceView,
-      handle: async ({ body, services, principal, fresh, run, created }) => {
+      handle: async ({ body, principal, fresh, run, created }) => {
         const sourceId = fresh.id('directory source');
         const draft = directoryDraftOf(body, sourceId);
-        refuseInsecureDirectory(services.config, draft.source.config);
         const reach = { ...draft.source, address: draft.source.config };
         orThrow(refuseUnlessOwnerOfPrivate(undefined, reach, principal.role === 'super_admin'));
         const executed = await run(createDirectorySource, draft);

@@ -10,6 +10,7 @@ import type { LogDestination } from '../../../../contexts/log-destinations/domai
 import type { DestinationType, LogFormat } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { withoutDefault } from '../../../../platform/resources/fields.ts';
+import { plainAddressesIn, textAt } from '../../plain-addresses.ts';
 import { failureOfIssues } from '../../wrong-fields.ts';
 
 const DEFAULTS: Pick<LogDestination, 'isEnabled' | 'eventTypes' | 'allowPrivateNetwork' | 'caCertificate'> = {
@@ -113,7 +114,14 @@ export function logDestinationUpdate(
   };
 }
 
+const addressesIn = (type: string | undefined): readonly string[] =>
+  type === 's3' ? ['config.endpoint'] : type === 'syslog' ? [] : ['config.url'];
+
 /** Test servers of developers speak plain HTTP; nobody else's may. */
+export const judgeNewDestination = (body: unknown, { config }: { readonly config: { readonly devMode: boolean } }) =>
+  plainAddressesIn(body, addressesIn(textAt(body, 'type')), config);
+
+/** The same for a change: which fields count follows from the stored type. */
 export function refuseInsecureDestination({ devMode }: { readonly devMode: boolean }, config: DestinationConfig): void {
   const refused = devMode ? undefined : refusePlainHttp(config);
   if (refused) throw new FailureError(refused);

@@ -23,6 +23,7 @@ import {
   logDestinationDraft,
   logDestinationUpdate,
   newLogDestination,
+  judgeNewDestination,
   refuseInsecureDestination,
 } from './log-destination-bodies.ts';
 import { logDestinationResponse, logDestinationView, withWholeConfig } from './log-destination-response.ts';
@@ -71,12 +72,12 @@ export const logDestinationRoutes: RouteGroup<LogDestinationsRouteDependencies> 
       description: `Forwards events from now on. The credential in \`config\` and the values of \`headers\` are stored in the vault and never shown. Without \`format\`: rfc5424 for syslog, otherwise json. Only a super admin may set \`allowPrivateNetwork\`. A tenant may have ${MAX_DESTINATIONS} destinations (409).`,
       refuses: ['limit_reached'],
       body: newLogDestination,
+      judge: judgeNewDestination,
       status: 201,
       response: logDestinationView,
       handle: async ({ body, services, principal, fresh, run, created }) => {
         const destinationId = fresh.id('log destination');
         const draft = logDestinationDraft(body, destinationId);
-        refuseInsecureDestination(services.config, draft.destination.config);
         const reach = { ...draft.destination, address: draft.destination.config };
         orThrow(refuseUnlessOwnerOfPrivate(undefined, reach, principal.role === 'super_admin'));
         const executed = await run(createLogDestination, draft);

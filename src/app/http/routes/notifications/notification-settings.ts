@@ -21,11 +21,17 @@ import { webhookSecretText } from '../../../../contexts/notifications/domain/web
 import { permits } from '../../../../contexts/identity/domain/permissions.ts';
 import { originOnly } from '../../../../platform/kernel/guarded-fields.ts';
 import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
-import { FailureError, invalid, reauthenticationRequired } from '../../../../platform/kernel/failure.ts';
+import {
+  FailureError,
+  invalid,
+  refuseTogether,
+  reauthenticationRequired,
+} from '../../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 import type { Config } from '../../../config/config.ts';
 import { admin, adminReauthenticated, adminReauthenticatedWhere } from '../../access.ts';
+import { plainAddressesIn } from '../../plain-addresses.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { notificationSettingsChanges, smtpPasswordText } from './notification-settings-body.ts';
 import { testDelivery, testDeliveryView, type TestDeliveryDependencies } from './test-delivery.ts';
@@ -95,11 +101,10 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       description:
         'Fields that are left out keep their values. A change of `smtpHost`, `smtpPort` or `smtpSecurity` requires `smtpPassword` again, or null, if a password is stored (400). Only a super admin may set `…AllowPrivateNetwork`, or change an address while it is set. `webhookEnabled` true ends `webhookDisabled`.',
       body: notificationSettingsChanges,
+      judge: (body, { config }) => plainAddressesIn(body, ['webhookUrl'], config),
       response: notificationSettingsView,
       tagged: taggedNotificationSettings,
       handle: async ({ run, ask, services, principal, body: { emailEnabled, smtpPassword, ...changes } }) => {
-        if (!services.config.devMode && changes.webhookUrl?.startsWith('http:'))
-          throw new FailureError(invalid('webhookUrl', 'must be an https address'));
         const { values } = await services.loader.load(
           tenantSettings.aggregate,
           tenantSettings.stream(principal.tenantId),
@@ -164,8 +169,11 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       response: testDeliveryView,
       handle: async (call) => {
         const { smtpHost, smtpFrom, emailRecipients } = await call.ask(getNotificationSettings, { now: Date.now() });
-        if (smtpHost === null) throw new FailureError(invalid('smtpHost', 'is not configured'));
-        if (smtpFrom === null) throw new FailureError(invalid('smtpFrom', 'is not configured'));
+        const missing = refuseTogether(
+          smtpHost === null ? invalid('smtpHost', 'is not configured') : undefined,
+          smtpFrom === null ? invalid('smtpFrom', 'is not configured') : undefined,
+        );
+        if (missing) throw new FailureError(missing);
         const { adminId } = call.principal;
         const address = call.body?.to ?? emailRecipients[0] ?? (await call.ask(getAdminUser, { adminId })).email;
         return testDelivery(call, 'email', { kind: 'email', address });
@@ -183,8 +191,11 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       response: testDeliveryView,
       handle: async (call) => {
         const { webhookUrl, webhookSecretConfigured } = await call.ask(getNotificationSettings, { now: Date.now() });
-        if (webhookUrl === null) throw new FailureError(invalid('webhookUrl', 'is not configured'));
-        if (!webhookSecretConfigured) throw new FailureError(invalid('webhookSecret', 'is not configured'));
+        const missing = refuseTogether(
+          webhookUrl === null ? invalid('webhookUrl', 'is not configured') : undefined,
+          webhookSecretConfigured ? undefined : invalid('webhookSecret', 'is not configured'),
+        );
+        if (missing) throw new FailureError(missing);
         return testDelivery(call, 'webhook', { kind: 'webhook' });
       },
     }),
