@@ -6,7 +6,7 @@ import {
   type OutboundSettings,
 } from './destinations.ts';
 import { speaksNoTls } from './protocol-problem.ts';
-import { OutboundRefused, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts';
+import { MAX_BYTES, OutboundRefused, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts';
 import { parsedUrl } from '../kernel/parsed-url.ts';
 
 /** A call failed. The message is for the administrator who chose the destination; it names no address. */
@@ -16,6 +16,9 @@ export class DestinationFailed extends Error {
     this.name = 'DestinationFailed';
   }
 }
+
+const isTooLarge = (error: unknown): boolean =>
+  (error as { readonly code?: unknown } | undefined)?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 
 const ABOUT_CERTIFICATES: Readonly<Record<Exclude<CertificateProblem, 'untrusted'>, string>> = {
   expired: 'its certificate has expired',
@@ -33,10 +36,13 @@ export function explainedFetch(
   limits: Pick<GuardOptions, 'maxBytes' | 'keepsConnections'> = {},
 ): GuardedFetch {
   const fetch = destinationFetch(settings, choice, limits);
+  const { maxBytes = MAX_BYTES } = limits;
   return async (address, request) => {
     try {
       return await fetch(address, request);
     } catch (error) {
+      if (isTooLarge(error))
+        throw new DestinationFailed(`what it returned is larger than ${maxBytes / 1_024} KiB`, error);
       throw new DestinationFailed(await destinationFailure(error, String(address), settings, choice), error);
     }
   };

@@ -29,7 +29,8 @@ export interface OutboundRequest {
 export type GuardedFetch = (address: string | URL, request?: OutboundRequest) => Promise<Response>;
 
 const TIMEOUT_MS = 10_000;
-const MAX_BYTES = 1024 * 1024;
+/** Of a response, unless the caller sets another limit. */
+export const MAX_BYTES = 1024 * 1024;
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /** Connections to one destination at a time. */

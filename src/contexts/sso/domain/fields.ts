@@ -20,16 +20,27 @@ export const issuerUrl = testedIssuerUrl.superRefine((address, { addIssue }) => 
   const message = wrongIssuerAddress(address);
   if (message !== undefined) addIssue({ code: 'custom', message });
 });
-export const clientId = z.string().trim().min(1).max(512);
+/** What is sent to providers, or compared with what they send: one line without control characters. */
+const oneLine = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((text) => !/[\p{Cc}\u2028\u2029]/u.test(text), 'must not contain control characters');
+export const clientId = oneLine(512);
 export const configName = nameField();
 /** The provider made it, and a page showed it: what surrounds it was copied with it. */
 export const clientSecret = z.string().trim().min(1).max(4_096);
+/** RFC 6749 §3.3. Several spaces in a row are one. */
+const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e]+( +[\x21\x23-\x5b\x5d-\x7e]+)*$/;
 export const scopes = z
   .string()
   .trim()
   .min(1)
   .max(512)
-  .refine((text) => text.split(/\s+/).includes('openid'), 'must contain openid');
+  .refine((text) => SCOPES.test(text), 'must be scopes with spaces between them')
+  .refine((text) => text.split(' ').includes('openid'), 'must contain openid');
 /** Normalized to lower case. */
 export const emailDomain = z
   .string()
@@ -64,7 +75,7 @@ export const DEFAULT_ISSUER_TRUST: IssuerTrust = {
 export const nameIdFormats = ['emailAddress', 'persistent', 'transient', 'unspecified'] as const;
 export const nameIdFormat = z.enum(nameIdFormats);
 export type NameIdFormat = (typeof nameIdFormats)[number];
-export const entityId = z.string().trim().min(1).max(1_024);
+export const entityId = oneLine(1_024);
 /** Browsers are sent there: a portal's address may have a fragment. */
 export const ssoAddress = addressField({ fragment: true });
 /** One certificate, also without the lines around it, or a few while the provider changes its key. */
@@ -81,7 +92,7 @@ export const signingKey = z
   .string()
   .max(PEM_CHARACTERS, conclusive)
   .refine(isSigningKey, 'must be an RSA key of at least 2048 bits or an EC key in PEM');
-export const attributeName = z.string().trim().min(1).max(512);
+export const attributeName = oneLine(512);
 
 /** SAML core §8.3: the URNs of the short names. */
 export const nameIdFormatUrn: Readonly<Record<NameIdFormat, string>> = {

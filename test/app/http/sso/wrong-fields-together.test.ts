@@ -143,3 +143,15 @@ describe('a test refuses what a creation refuses:', () => {
     expect(named(await admin.post(`${CONFIGS}/test`, { ...saml, ...over }))).toEqual([400, ...fields]);
   });
 });
+
+describe('what is sent to providers is one line:', () => {
+  it.each<[object, object, string]>([
+    [oidc, { scopes: 'openid\nemail' }, 'scopes'],
+    [oidc, { scopes: 'openid "email"' }, 'scopes'],
+    [oidc, { clientId: 'a\nb' }, 'clientId'],
+    [saml, { idpEntityId: 'urn:a\nb' }, 'idpEntityId'],
+    [saml, { emailAttribute: 'a\tb' }, 'emailAttribute'],
+  ])('%# is refused', async (valid, over, field) => {
+    expect(named(await admin.post(CONFIGS, { ...valid, ...over }))).toEqual([400, field]);
+  });
+});
