@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   enabledConfigs,
   organization,
@@ -104,6 +105,7 @@ export const updateOrgSsoConfig = defineCommand({
       refuseChange(stored, input, clientSecretRef) ?? refuseSecondEnabled(updated.isEnabled, others.length);
     if (broken) return broken;
     if (!updated.isEnabled && others.length === 0 && state.requireSso) return conflict('sso_needed');
+    if (isDeepStrictEqual(updated, withChanges(stored, { configId: stored.configId }, undefined))) return accept([]);
     return accept([{ type: 'OrgSsoConfigUpdated', data: updated }], {
       forget: replacedSecret(stored.clientSecretRef, updated.clientSecretRef),
     });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { OidcConfig, SamlConfig, SsoConfig, SsoProtocol } from '../../src/contexts/sso/domain/events.ts';
 import {
   refuseContradiction,
@@ -65,13 +66,12 @@ export const updateSsoConfig = defineCommand({
     const stored = state.get(input.configId);
     if (!stored) return notFound();
     const updated = updatedConfig(stored, input, secretRef);
-    return (
-      refuseChange(stored, input, secretRef) ??
-      refuseEnabledBeside(state, updated) ??
-      accept([{ type: 'SsoConfigUpdated', data: updated }], {
-        forget: replacedSecret(stored.secretRef, updated.secretRef),
-      })
-    );
+    const refused = refuseChange(stored, input, secretRef) ?? refuseEnabledBeside(state, updated);
+    if (refused) return refused;
+    if (isDeepStrictEqual(updated, stored)) return accept([]);
+    return accept([{ type: 'SsoConfigUpdated', data: updated }], {
+      forget: replacedSecret(stored.secretRef, updated.secretRef),
+    });
   },
   freshens: ['sso_configs', 'live-state'],
 });

@@ -118,6 +118,11 @@ describe('changing an SSO configuration', () => {
     outcome.thenForgets();
   });
 
+  it('is none where nothing changes', () => {
+    const ignored = { configId: id(1), changes: { name: 'Okta', idpEntityId: 'x' } };
+    given(oidc(1)).when(updateSsoConfig, ignored, kept).thenNothing();
+  });
+
   it('replaces or clears the secret and marks the former one as unused', () => {
     for (const secretRef of [NEW_SECRET, null]) {
       const outcome = given(oidc(1)).when(updateSsoConfig, { configId: id(1), changes: {} }, { secretRef });
