@@ -25,7 +25,7 @@ describe('destinations that cannot be called are named together:', () => {
   it('the addresses of a directory, and what TLS asks for beside wrong fields', async () => {
     const path = '/api/v1/admin/directory-sources';
     const entra = {
-      tenantId: '0198a000-0000-7000-8000-000000000000',
+      directoryId: '0198a000-0000-7000-8000-000000000000',
       clientId: '0198a000-0000-7000-8000-000000000000',
     };
     const config = { ...entra, loginUrl: `https://${METADATA}/`, graphUrl: `https://${METADATA}/` };

@@ -94,11 +94,11 @@ export function directoryChangesOf(
   return { sourceId, changes, config: given, credential: given[secretFields[type].name] as string | null | undefined };
 }
 
-const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
-  entra_id: ['config.loginUrl', 'config.graphUrl'],
-  google_workspace: ['config.apiUrl'],
-  okta: ['config.orgUrl'],
-};
+const ADDRESSES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
+  ['entra_id', ['config.loginUrl', 'config.graphUrl']],
+  ['google_workspace', ['config.apiUrl']],
+  ['okta', ['config.orgUrl']],
+]);
 const speaksLdap = (type: string | undefined): boolean => type === 'ldap' || type === 'active_directory';
 
 interface Judged {
@@ -112,7 +112,7 @@ export function judgeNewDirectory(
 ): readonly FieldError[] {
   const type = textAt(body, 'type');
   const isClear = !config.devMode && speaksLdap(type) && (body as Judged).config?.useTls === false;
-  return [...(isClear ? [CLEAR_LDAP] : []), ...plainAddressesIn(body, ADDRESSES[type ?? ''] ?? [], config)];
+  return [...(isClear ? [CLEAR_LDAP] : []), ...plainAddressesIn(body, ADDRESSES.get(type) ?? [], config)];
 }
 
 /** The same for a change: which fields count follows from the stored type. */
