@@ -84,7 +84,7 @@ describe('a list with cursors', () => {
         const { deliveries } = await get('/api/v1/admin/alert-notifications/deliveries?page_size=100');
         expect(deliveries.filter(({ state }: { state: string }) => state === 'pending')).toEqual([]);
       },
-      { timeout: 20_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
     await app.settled();
     const idOf = async (path: string, list: string) =>

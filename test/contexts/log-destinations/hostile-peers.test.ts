@@ -93,7 +93,7 @@ describe.each(configs)('a log destination that is hostile: %s', (_name, configOf
       pour();
     });
     const sending = send(logDestination(configOf(peer.url), { caCertificate: peer.cert }), settings({ devMode: true }));
-    await expect(sending).rejects.toThrow('the address cannot be reached');
+    await expect(sending).rejects.toThrow('what it returned is larger than 1024 KiB');
   });
 });
 
