@@ -35,15 +35,17 @@ describe('a webhook endpoint that is down for days', () => {
   };
   const stateOf = (id: string) => app.services.loader.load(delivery, deliveryStream(tenant.tenantId, id));
   /**
-   * Makes the attempts of a delivery when they are due, as long as `goesOn` says. The sender of the application may be
-   * quicker.
+   * Makes the attempts of deliveries when they are due, as long as `goesOn` says. The sender of the application may be
+   * quicker, so the clock is that of all deliveries, and never goes back.
    */
-  const makeAttempts = async (id: string, goesOn: (dueAt: number) => boolean): Promise<void> => {
+  const makeAttempts = async (ids: readonly string[], goesOn: (dueAt: number) => boolean): Promise<void> => {
     for (;;) {
-      const { dueAt } = await stateOf(id);
-      if (dueAt === undefined || !goesOn(dueAt)) return;
-      vi.setSystemTime(dueAt);
-      await app.services.deliverySender.attempt(tenant.tenantId, id);
+      const states = await Promise.all(ids.map(async (id) => ({ id, dueAt: (await stateOf(id)).dueAt })));
+      const due = states.flatMap(({ id, dueAt }) => (dueAt === undefined || !goesOn(dueAt) ? [] : [{ id, dueAt }]));
+      const [next] = due.toSorted((one, other) => one.dueAt - other.dueAt);
+      if (!next) return;
+      vi.setSystemTime(Math.max(Date.now(), next.dueAt));
+      await app.services.deliverySender.attempt(tenant.tenantId, next.id);
     }
   };
   const calls = (id: string) => receiver.received.filter(({ headers }) => headers['webhook-id'] === id).length;
@@ -52,12 +54,11 @@ describe('a webhook endpoint that is down for days', () => {
     const ids = await begin(3);
     const begun = Date.now();
     vi.useFakeTimers({ toFake: ['Date'] });
+    await makeAttempts(ids, () => true);
+    expect(Date.now() - begun).toBeGreaterThan(60 * HOUR_MS);
     for (const id of ids) {
-      await makeAttempts(id, () => true);
       expect(calls(id)).toBeGreaterThan(8);
-      expect(Date.now() - begun).toBeGreaterThan(60 * HOUR_MS);
       expect(await stateOf(id)).toMatchObject({ status: 'exhausted', dueAt: undefined });
-      vi.setSystemTime(begun);
     }
     vi.useRealTimers();
     await app.settled();
@@ -75,10 +76,10 @@ describe('a webhook endpoint that is down for days', () => {
     const [id] = await begin(1);
     const begun = Date.now();
     vi.useFakeTimers({ toFake: ['Date'] });
-    await makeAttempts(id!, (dueAt) => dueAt < begun + 70 * HOUR_MS);
+    await makeAttempts([id!], (dueAt) => dueAt < begun + 70 * HOUR_MS);
     receiver.behave(accept);
     receiver.received.length = 0;
-    await makeAttempts(id!, () => true);
+    await makeAttempts([id!], () => true);
     expect(await stateOf(id!)).toMatchObject({ status: 'delivered' });
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id]);
   });
