@@ -66,7 +66,10 @@ export function operationPath(method: string, path: string): Readonly<Record<str
   return { ...pattern?.exec(path)?.groups };
 }
 
-/** What any response may have: HTTP itself, what browsers are told for their safety, and a word for caches of HTTP/1.0. */
+/**
+ * What any response may have: HTTP itself, what browsers are told for their safety, a word for caches of HTTP/1.0, and what a
+ * proxy in between adds.
+ */
 const UNSAID: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -74,8 +77,10 @@ const UNSAID: ReadonlySet<string> = new Set([
   'date',
   'keep-alive',
   'pragma',
+  'server',
   'transfer-encoding',
   'vary',
+  'via',
   ...securityHeaders.map(([name]) => name),
 ]);
 
