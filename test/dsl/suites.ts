@@ -62,6 +62,7 @@ export const PEERS = [
   'test/app/http/scim/scim-patch.test.ts',
   'test/laws/bad-input.test.ts',
   'test/laws/body-references.test.ts',
+  'test/laws/declared-resources.test.ts',
   'test/laws/dependency-away.test.ts',
   'test/laws/looking-commands.test.ts',
   'test/laws/retried-creations.test.ts',
