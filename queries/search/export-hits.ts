@@ -1,19 +1,21 @@
+import { z } from 'zod';
 import type { TenantReads } from '../../src/platform/kernel/query.ts';
 import { IS_MALICIOUS } from '../discovery/endpoint-view.ts';
 import { asStoredHost, MAX_HITS } from './hits.ts';
 import type { SearchedKind } from './search.ts';
 
 /** A search result as a line of a file: the same columns for every kind. */
-export interface ExportedHit {
-  readonly type: 'user' | 'endpoint' | 'alert';
-  readonly id: string;
-  readonly label: string;
-  readonly detail: string | null;
-  readonly domain: string | null;
-  readonly status: string;
-  readonly severity: string | null;
-  readonly createdAt: string;
-}
+export const exportedHitView = z.object({
+  type: z.enum(['user', 'endpoint', 'alert']),
+  id: z.string(),
+  label: z.string(),
+  detail: z.string().nullable(),
+  domain: z.string().nullable(),
+  status: z.string(),
+  severity: z.string().nullable(),
+  createdAt: z.iso.datetime(),
+});
+export type ExportedHit = z.output<typeof exportedHitView>;
 
 /** Rows per read. */
 const PAGE = 500;

@@ -56,7 +56,7 @@ export function operationAt(method: string, path: string): Operation | undefined
   // As clients send it: they resolve `..`, also in percent-encoded form.
   const plain = new URL(path, 'http://service.test').pathname;
   const verb = method.toLowerCase();
-  return described().paths.find(([pattern, methods]) => methods[verb] && pattern.test(plain))?.[1][verb];
+  return described().paths.find(([pattern]) => pattern.test(plain))?.[1][verb];
 }
 
 /** The parameters in the path, by name. */

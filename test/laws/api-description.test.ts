@@ -71,6 +71,19 @@ describe('the description of the API', () => {
     expect(undescribed).toEqual([]);
   });
 
+  it('has the header of every condition that a response may refuse or confirm, and no other', () => {
+    const wrong = operations.filter(({ parameters, responses }) => {
+      const takes = (header: string) => parameters.some(({ name }) => name === header);
+      return takes('If-None-Match') !== '304' in responses || takes('If-Match') !== '412' in responses;
+    });
+    expect(wrong.map(({ operationId }) => operationId)).toEqual([]);
+    const untagged = everyRoute.filter(({ method, tagged, status, path }) => {
+      const has = Object.keys(paths[path]![method.toLowerCase()]!.responses);
+      return tagged !== undefined && status !== 201 && !has.includes(method === 'GET' ? '304' : '412');
+    });
+    expect(untagged.map(named)).toEqual([]);
+  });
+
   it('describes every operation and every parameter, and gives each operation one tag', () => {
     for (const { operationId, description, tags, parameters } of operations) {
       expect([operationId, description.length > 20, tags.length]).toEqual([operationId, true, 1]);
@@ -105,7 +118,6 @@ describe('the description of the API', () => {
         ...(route.access.kind === 'open' ? [] : ['401']),
         ...(route.path.includes('{') ? ['404'] : []),
         ...(route.method === 'GET' ? [] : ['413', '415']),
-        ...(route.tagged && route.method !== 'GET' ? ['412'] : []),
         '429',
         '503',
         'default',

@@ -225,7 +225,11 @@ export async function removeDomain(
 ): Promise<void> {
   const organizationId = await findOrganization(services, slug);
   const issuer = { tenantId: organizationId, actor: system('castellan org remove-domain') };
-  orThrow(await services.executor.execute(removeOrgDomain, { domain: domainOf(named) }, issuer));
+  const domain = domainOf(named);
+  const outcome = await services.executor.execute(removeOrgDomain, { domain }, issuer);
+  if ('failed' in outcome && outcome.kind === 'notFound')
+    throw new FailureError(notFound('not_found', `the organization has no domain ${domain}`));
+  orThrow(outcome);
 }
 
 function domainOf(text: string): string {

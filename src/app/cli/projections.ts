@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
 import { diffModel, NotServed, type ModelDifference } from '../../platform/projector/diff.ts';
 import { FailureError, invalid, notFound } from '../../platform/kernel/failure.ts';
@@ -36,7 +37,9 @@ const chosen = (name: string, all: readonly AnyReadModel[]): readonly AnyReadMod
 export function parseAsOf(text: string | undefined): AsOf {
   if (text === undefined) return {};
   if (/^\d{1,18}$/.test(text)) return { position: BigInt(text) };
-  const time = Date.parse(text);
+  // `Date.parse` takes 31 November for 1 December, and the table would show another day than the one that was asked for.
+  const isTime = z.iso.datetime({ offset: true }).safeParse(text).success;
+  const time = isTime ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) throw new FailureError(invalid('--as-of', 'must be a position or an RFC 3339 time'));
   return { time };
 }

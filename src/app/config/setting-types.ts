@@ -29,7 +29,7 @@ export const wholeNumberFrom = (min: number, max = Number.MAX_SAFE_INTEGER) => {
 export const httpUrl = addressField();
 
 export const atLeast = (characters: number) =>
-  z.string().min(characters, { error: `must have at least ${characters} characters` });
+  z.string().min(characters, { error: `needs a value of at least ${characters} characters` });
 
 /** 32 bytes, as 64 hex digits or in base64. Undefined for anything else. */
 export function symmetricKey(text: string): Buffer | undefined {

@@ -10,13 +10,23 @@ const tagsIn = (header: string): string[] => header.split(',').map((tag) => tag.
 /** RFC 9110 §8.8.3, without commas, which no tag of this service has. */
 const TAG = /^"[\x21\x23-\x2b\x2d-\x7e]*"$/;
 
+/**
+ * The header of RFC 9110 §13.1 that a route understands. A creation has no earlier state, so it understands none. Of SCIM,
+ * only single resources have entity tags (RFC 7644 §3.14).
+ */
+export function conditionOf(declared: AnyRoute<never>): 'If-Match' | 'If-None-Match' | undefined {
+  const { method, status, tagged, sends = [], access, params } = declared;
+  if (method === 'GET') return tagged !== undefined || sends.includes('ETag') ? 'If-None-Match' : undefined;
+  const isScimResource = access.kind === 'scim' && params !== undefined;
+  return isScimResource || (tagged !== undefined && status !== CREATED) ? 'If-Match' : undefined;
+}
+
+const CREATED = 201;
+
 /** The tags in `If-Match` of a write; undefined if any state will do, because there is none or it is `*`. */
-export function expectedTags(
-  { headers, method }: FastifyRequest,
-  { tagged }: AnyRoute<never>,
-): readonly string[] | undefined {
+export function expectedTags({ headers }: FastifyRequest, declared: AnyRoute<never>): readonly string[] | undefined {
   const header = headers['if-match'];
-  if (!tagged || method === 'GET' || method === 'HEAD') return undefined;
+  if (!declared.tagged || conditionOf(declared) !== 'If-Match') return undefined;
   if (typeof header !== 'string' || header.trim() === '*') return undefined;
   return tagsIn(header);
 }

@@ -179,8 +179,8 @@ export interface Route<
   readonly takes?: RequestHeaderNeeds;
   /** For the API description: headers of a success that do not follow from the rest of the declaration. */
   readonly sends?: readonly DescribedHeader[];
-  /** For the API description: the media types in which the caller can ask for the same success, besides `response`. */
-  readonly otherMedia?: readonly string[];
+  /** For the API description: the media types in which the caller can ask for the same success, besides `response`, with their schemas. */
+  readonly otherMedia?: Readonly<Record<string, z.ZodType | 'file'>>;
   /** For the API description: bodies of other responses that the handler sends itself, by status. */
   readonly otherwise?: Readonly<Record<number, z.ZodType>>;
   /** Browsers are sent here, so a browser that navigates gets a page instead of an error's JSON: about a sign-in or not. */

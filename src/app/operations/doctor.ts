@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
 import { openAdministration } from '../../platform/eventstore/eventstoredb/administration.ts';
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
+import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
 import { openObjects } from '../../platform/objects/open-objects.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { inUrl } from '../http/refused-listening.ts';
@@ -93,11 +94,11 @@ function canWrite(folder: string): boolean {
 
 /**
  * Tries to listen, as only that shows a port that needs a right, or an address of another machine. A port that something
- * listens on is fine if that is this service.
+ * listens on is fine if that is this service. A service beside an embedded database that does not run is another one.
  */
-async function ports({ host, port, tlsPort }: Config): Promise<readonly Examined[]> {
+async function ports({ host, port, tlsPort, ...config }: Config): Promise<readonly Examined[]> {
   await requireHost(host);
-  if (port !== 0 && (await isThisService(host, port)))
+  if (port !== 0 && mayRun(config) && (await isThisService(host, port)))
     return [fine(`the service runs at ${inUrl(reachable(host))}:${port}`)];
   const settings: readonly (readonly [string, number])[] = [
     ['PORT', port],
@@ -112,6 +113,9 @@ async function ports({ host, port, tlsPort }: Config): Promise<readonly Examined
   );
   return Promise.all(looks);
 }
+
+const mayRun = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
+  databaseUrl !== undefined || findEmbeddedPostgres(join(dataDir, 'postgres')) !== undefined;
 
 /** An address at which this machine reaches what listens at all of its addresses. */
 const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);

@@ -117,11 +117,20 @@ describe('castellan doctor', () => {
   it('finds nothing wrong with the ports of the service that runs', async () => {
     const app = await startApp();
     const [port, tlsPort] = [app.url, app.tlsUrl].map((url) => new URL(url).port);
-    const { of } = await verdictsOf({ ...BASE, PORT: port, TLS_PORT: tlsPort });
+    const database = { DATABASE_URL: 'postgresql://castellan@127.0.0.1:9/castellan' };
+    const { of } = await verdictsOf({ ...OWN, ...database, PORT: port, TLS_PORT: tlsPort });
     await app.close();
     expect(of('ports')).toEqual([
       { check: 'ports', verdict: 'fine', message: `the service runs at 127.0.0.1:${port}` },
     ]);
+  });
+
+  it('finds the ports used by the service of another data directory', async () => {
+    const app = await startApp();
+    const [port, tlsPort] = [app.url, app.tlsUrl].map((url) => new URL(url).port);
+    const { outcome, of } = await verdictsOf({ ...OWN, PORT: port, TLS_PORT: tlsPort });
+    await app.close();
+    expect([outcome, of('ports').map(({ verdict }) => verdict)]).toEqual(['finding', ['finding', 'finding']]);
   });
 
   it('says why Redis, the object storage and the data directory cannot be used', async () => {

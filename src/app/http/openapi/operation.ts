@@ -1,3 +1,4 @@
+import { conditionOf } from '../conditional-requests.ts';
 import type { AnyRoute } from '../route.ts';
 import { scimErrorView } from '../scim-errors.ts';
 import { accessInWords, securityOf } from './access-words.ts';
@@ -95,7 +96,7 @@ const isJson = (response: AnyRoute<never>['response']): boolean => response !== 
 
 /** The status that the route declares, and those that the framework sends in its place. */
 function successesOf(declared: AnyRoute<never>): object {
-  const { method, access, tagged, response, sends = [], status = response ? 200 : 204 } = declared;
+  const { method, access, response, sends = [], status = response ? 200 : 204 } = declared;
   const headers = headersOfSuccess(declared);
   const isRead = method === 'GET';
   const canBeUnseen = !isRead && !['open', 'scim'].includes(access.kind) && status !== 202 && isJson(response);
@@ -109,7 +110,7 @@ function successesOf(declared: AnyRoute<never>): object {
       ? { [isRead ? 302 : 303]: { description: 'A redirect', headers } }
       : {}),
     ...(canBeUnseen ? { 202: { ...UNSEEN, headers: headersOfUnseen(declared) } } : {}),
-    ...(isRead && (tagged || sends.includes('ETag'))
+    ...(conditionOf(declared) === 'If-None-Match'
       ? { 304: { description: NOT_MODIFIED, headers: headersOfNotModified(declared) } }
       : {}),
   };
@@ -138,10 +139,15 @@ const UNSEEN = {
 function contentOf(
   response: AnyRoute<never>['response'],
   jsonMedia = 'application/json',
-  otherMedia: readonly string[] = [],
+  otherMedia: AnyRoute<never>['otherMedia'] = {},
 ): object {
   if (!response) return {};
-  const others = Object.fromEntries(otherMedia.map((media) => [media, {}]));
+  const others = Object.fromEntries(
+    Object.entries(otherMedia).map(([media, view]) => [
+      media,
+      view === 'file' ? {} : { schema: jsonSchema(view, 'output') },
+    ]),
+  );
   if ('media' in response) {
     const { media, schema } = response;
     return { content: { [media]: schema ? { schema: jsonSchema(schema, 'output') } : {}, ...others } };

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Access } from '../access.ts';
+import { conditionOf } from '../conditional-requests.ts';
 import type { AnyRoute } from '../route.ts';
 import { needsReauthentication } from './access-words.ts';
 import { jsonSchema } from './json-schema.ts';
@@ -84,19 +85,16 @@ function inQuery({ query }: AnyRoute<never>): object[] {
   return Object.keys(properties).map((name) => parameter(name, 'query', required.includes(name), properties));
 }
 
+const CONDITION_WORDS = {
+  'If-Match': 'An `ETag`: 412 if the state has changed since',
+  'If-None-Match': 'An `ETag`: 304 if it is still current',
+} as const;
+
 /** OP-346. */
-function conditionHeader({ method, tagged }: AnyRoute<never>): object[] {
-  if (!tagged || method === 'POST') return [];
-  const isRead = method === 'GET';
-  return [
-    {
-      name: isRead ? 'If-None-Match' : 'If-Match',
-      in: 'header',
-      required: false,
-      description: isRead ? 'An `ETag`: 304 if it is still current' : 'An `ETag`: 412 if the state has changed since',
-      schema: { type: 'string' },
-    },
-  ];
+function conditionHeader(declared: AnyRoute<never>): object[] {
+  const name = conditionOf(declared);
+  if (!name) return [];
+  return [{ name, in: 'header', required: false, description: CONDITION_WORDS[name], schema: { type: 'string' } }];
 }
 
 /** Also in `security`. Only a parameter can describe when the header is required. */

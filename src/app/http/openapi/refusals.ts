@@ -2,6 +2,7 @@ import { adminRoles } from '../../../contexts/identity/domain/roles.ts';
 import { permissionTable } from '../../../contexts/identity/domain/permissions.ts';
 import { errorCodes, type ErrorCode } from '../../../platform/kernel/error-codes.ts';
 import { rateClassOf, type Access } from '../access.ts';
+import { conditionOf } from '../conditional-requests.ts';
 import { statusOf } from '../refusal.ts';
 import type { AnyRoute } from '../route.ts';
 import { needsReauthentication } from './access-words.ts';
@@ -13,14 +14,14 @@ import { headersOfRefusal, sharedBy } from './response-headers.ts';
  * `refuses` those of its command. Codes that only the listeners send (408, 414, 431, 500) are the `default`.
  */
 export function refusalCodesOf(declared: AnyRoute<never>): ErrorCode[] {
-  const { access, method, path, params, tagged, refuses = [] } = declared;
+  const { access, method, path, params, refuses = [] } = declared;
   const codes: (ErrorCode | false)[] = [
     'validation_failed',
     'malformed_request',
     ...codesOfAccess(access),
     (params !== undefined || path.includes('{')) && 'not_found',
     ...(method === 'GET' ? [] : OF_WRITES),
-    tagged !== undefined && method !== 'GET' && 'changed_meanwhile',
+    conditionOf(declared) === 'If-Match' && 'changed_meanwhile',
     ...(access.kind === 'scim' ? codesOfScim(declared) : []),
     ...(takesIdempotencyKey(declared) ? OF_KEYS : []),
     rateClassOf(access) !== 'none' && 'rate_limit_exceeded',
@@ -31,11 +32,10 @@ export function refusalCodesOf(declared: AnyRoute<never>): ErrorCode[] {
   return [...new Set(codes.filter((code) => code !== false))];
 }
 
-/** RFC 7644 §3.12 and §3.14: a body is read in the terms of its schema, and entity tags are understood on one resource. */
-const codesOfScim = ({ method, params, body }: AnyRoute<never>): (ErrorCode | false)[] => [
+/** RFC 7644 §3.12: a body is read in the terms of its schema. */
+const codesOfScim = ({ body }: AnyRoute<never>): (ErrorCode | false)[] => [
   body !== undefined && 'scim_invalid_syntax',
   body !== undefined && 'scim_invalid_value',
-  method !== 'GET' && params !== undefined && 'changed_meanwhile',
 ];
 
 /** A body is parsed by its content type before the route sees it, also where the route takes none or a form. */

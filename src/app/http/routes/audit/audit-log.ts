@@ -77,7 +77,7 @@ export const auditLogRoutes: RouteGroup<AuditLogRouteDependencies> = {
         .object({ ...auditLogFilterQuery, format: z.enum(['csv', 'json']).optional().default('json') })
         .check(orderedRange),
       response: { media: 'application/json', schema: z.array(auditRecordView) },
-      otherMedia: ['text/csv'],
+      otherMedia: { 'text/csv': 'file' },
       handle: async ({ ask, query, services, principal, reply }) => {
         const filter = toAuditLogFilter(query, await ask(intervalOf, query));
         const records = exportAuditLog(services.reads(principal.tenantId), filter, (events) =>

@@ -63,7 +63,7 @@ export const employeeImport = route({
   isBulk: true,
   access: admin('employees:write'),
   summary: 'Import employees from a CSV file',
-  refuses: ['file_too_long'],
+  refuses: ['file_too_long', 'license_user_limit'],
   description:
     'Adds and changes employees. The header is `email,displayName,department,jobTitle`; at most 5 MiB (413). New employees beyond the license limit refuse the whole file (403). 503 if the store failed in the middle: the body reports the rows that were stored; send the same file again.',
   consumes: 'multipart',

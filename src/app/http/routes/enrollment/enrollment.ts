@@ -153,7 +153,7 @@ export const enrollmentRoutes: RouteGroup<EnrollmentRouteDependencies> = {
       }),
       status: 200,
       response: z.object({ configs: z.array(enrollmentConfig), total: z.int(), batchId: z.uuid() }),
-      otherMedia: ['application/zip'],
+      otherMedia: { 'application/zip': 'file' },
       sends: ['Content-Disposition'],
       handle: (call) =>
         call.services.limits.archives.run(call.principal.tenantId, async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { paginatedView, pageQuery, toPage } from '../../list-query.ts';
-import { exportHits } from '../../../../../queries/search/export-hits.ts';
+import { exportedHitView, exportHits } from '../../../../../queries/search/export-hits.ts';
 import { search, searchedKinds, searchView } from '../../../../../queries/search/search.ts';
 import { admin } from '../../access.ts';
 import { asCsv, asJsonArray } from '../../exported-rows.ts';
@@ -42,7 +42,7 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       summary: 'Search users, endpoints and alerts',
       operation: 'search',
       description:
-        'Finds entries that contain `q` (2 to 200 characters), in any case: e-mail address and name of employees; host, address and title of endpoints; text, host and person of alerts. Alerts are also found by the words of `q`, in any form and order. Grouped by kind, newest first. Totals count up to 10,000 of a kind.',
+        'Finds entries that contain `q` (2 to 200 characters), in any case: e-mail address and name of employees; host, address and title of endpoints; text, host and person of alerts. Alerts are also found by the words of `q`, in any form and order. Grouped by kind, newest first. A page holds up to `pageSize` of each kind, so `totalPages` is that of the kind with the most; `total` is the sum. Totals count up to 10,000 of a kind.',
       query: z.object({ ...pageQuery, ...asked }),
       response: z.object({ ...searchView, ...paginatedView }),
       handle: ({ ask, query: { q, type, ...page } }) => ask(search, { q, type, ...toPage(page) }),
@@ -56,7 +56,7 @@ export const searchRoutes: RouteGroup<SearchRouteDependencies> = {
       description: 'A file in CSV or JSON, newest first, at most 10,000 rows.',
       query: z.object({ ...asked, format: z.enum(['csv', 'json']).optional().default('csv') }),
       response: { media: 'text/csv' },
-      otherMedia: ['application/json'],
+      otherMedia: { 'application/json': z.array(exportedHitView) },
       handle: async ({ query: { q, type, format }, services, principal, reply }) => {
         const rows = exportHits(services.reads(principal.tenantId), { q, type });
         const file = { name: `search.${format}`, type: format === 'csv' ? 'text/csv' : 'application/json' };

@@ -145,7 +145,7 @@ export const signaturePackRoutes: RouteGroup<SignaturePacksRouteDependencies> = 
       isBulk: true,
       access: admin('signatures:write'),
       summary: 'Upload a signature pack',
-      refuses: ['pack_upload_running', 'pack_changed'],
+      refuses: ['pack_upload_running', 'pack_changed', 'already_exists', 'limit_reached'],
       operation: 'uploadSignaturePack',
       description:
         'A JSON file `{name, version, signatures}` of at most 10 MiB (413). Another version of a known pack updates its signatures.',
