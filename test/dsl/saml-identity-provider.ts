@@ -52,6 +52,7 @@ export interface SamlResponseOptions {
   readonly digestAlgorithm?: 'sha256' | 'sha1';
   readonly samlStatusCode?: string;
   readonly pair?: SigningPair;
+  readonly sessionIndex?: string;
   /** Changes the assertion before it is signed. */
   readonly edit?: (assertionXml: string) => string;
 }

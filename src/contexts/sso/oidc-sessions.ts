@@ -17,7 +17,7 @@ const CLAIM_SECONDS = 15;
 const CODES = ['sso-handoff', 'org-handoff'];
 
 const MATCHES = `
-  tenant_id = $1 and purpose = any($2::text[]) and expires_at > now()
+  tenant_id = $1 and purpose = any($2::text[])
   and ($3::text[] is null or payload->'provider'->>'sub' = any($3))
   and ($4::text[] is null or payload->'provider'->>'sid' = any($4)
        or ($3 is not null and payload->'provider'->>'sid' is null))`;
@@ -60,7 +60,7 @@ export class OidcSessions {
 
   /**
    * Our sessions that a logout concerns. A token with `sid` concerns that session, and those of the same person whose
-   * ID token had no `sid`. Codes of the same sign-ins end here.
+   * ID token had no `sid`. Codes of the same sign-ins end here, also used ones: their sessions may not have begun yet.
    */
   async endedBy(tenantId: TenantId, configId: string, loggedOut: LoggedOut): Promise<string[]> {
     const named = [
@@ -70,10 +70,22 @@ export class OidcSessions {
     await this.#pool.statement(tenantId, `delete from one_time_tokens where ${MATCHES}`, [CODES, ...named]);
     const { rows } = await this.#pool.statement<{ subject_id: string }>(
       tenantId,
-      `select subject_id from one_time_tokens where ${MATCHES}`,
+      `select subject_id from one_time_tokens where ${MATCHES} and expires_at > now()`,
       [['oidc-session'], ...named],
     );
     return rows.map(({ subject_id }) => subject_id);
+  }
+
+  /** Ends the codes of the session at the provider that one of ours began through: its person signs out there, too. */
+  async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<void> {
+    await this.#pool.statement(
+      tenantId,
+      `delete from one_time_tokens as code using one_time_tokens as session
+        where code.tenant_id = $1 and code.purpose = any($2::text[]) and session.tenant_id = $1
+          and session.purpose = 'oidc-session' and session.digest = $3
+          and code.payload->'provider' = session.payload->'provider'`,
+      [CODES, createHash('sha256').update(sessionId).digest()],
+    );
   }
 
   async forget(tenantId: TenantId, sessionId: string): Promise<void> {

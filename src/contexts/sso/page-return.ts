@@ -4,6 +4,7 @@ import type { SsoProtocol } from './domain/events.ts';
 import { vouchedBySchema, type VouchedBy } from './domain/vouching.ts';
 import type { SsoRefusal } from './domain/refusals.ts';
 import { providerSubjectSchema, type ProviderSubject } from './oidc-sessions.ts';
+import { samlMarksSchema, type SamlMarks } from './saml/logout-marks.ts';
 import { publicHint } from './refusal-hints.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
@@ -57,11 +58,15 @@ export interface SignInHandover {
   readonly reauthenticated: boolean;
   /** The session at a SAML provider, sealed. */
   readonly providerSession?: string | undefined;
+  /** The same as digests. A logout there ends the code, too. */
+  readonly marks?: SamlMarks | undefined;
   /** The session at an OpenID Connect provider. A logout there ends the code, too. */
   readonly provider?: ProviderSubject | undefined;
 }
 
-const SECONDS = 60;
+export const HANDOVER_SECONDS = 60;
+/** The challenge of a sign-in without a page: no verifier has this digest. */
+const NO_CHALLENGE = '';
 const payloadSchema = z.object({
   method: z.enum(['oidc', 'saml']),
   challenge: z.string(),
@@ -69,22 +74,28 @@ const payloadSchema = z.object({
   vouchedBy: vouchedBySchema,
   reauthenticated: z.boolean().default(false),
   providerSession: z.string().optional(),
+  marks: samlMarksSchema.optional(),
   provider: providerSubjectSchema.optional(),
 });
 
-/** Returns the address on this host to redirect the browser to. */
-export async function issueHandover(
+/**
+ * Returns a code. Without a page nobody can exchange it: it is only what a logout at the provider ends
+ * (`begin-unless-logged-out.ts`).
+ */
+export const issueHandover = (
   tokens: OneTimeTokens,
   { tenantId, adminId, ...handed }: SignInHandover,
-  { challenge }: NonNullable<PageReturn>,
-): Promise<string> {
-  const code = await tokens.issue(
+  page: PageReturn,
+): Promise<string> =>
+  tokens.issue(
     'sso-handoff',
-    { tenantId, subjectId: adminId, payload: { challenge, ...handed } },
-    SECONDS,
+    { tenantId, subjectId: adminId, payload: { challenge: page?.challenge ?? NO_CHALLENGE, ...handed } },
+    HANDOVER_SECONDS,
   );
-  return `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
-}
+
+/** The address on this host to redirect the browser to. */
+export const handoverAddress = (tenantId: TenantId, code: string): string =>
+  `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
 
 /** The sign-in page's address with the reason of a refusal (OP-150), and a hint if the detail has one. */
 export const refusalAddress = (reason: SsoRefusal, tenantId?: TenantId, detail: string | null = null): string => {

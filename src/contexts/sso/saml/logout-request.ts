@@ -10,6 +10,8 @@ export interface LogoutRequest {
   readonly nameId: string;
   /** Empty: every session of that name. */
   readonly sessionIndexes: readonly string[];
+  /** By the provider's clock, in epoch milliseconds. */
+  readonly issuedAt: number;
   /** Only sessions that began before are meant, in epoch milliseconds. */
   readonly begunBefore: number;
   /** When the request counts no longer, in epoch milliseconds. */
@@ -54,13 +56,13 @@ export function logoutRequestOf(
   return { id, nameId, sessionIndexes, ...windowOf(request, now) };
 }
 
-function windowOf(request: XmlElement, now: number): Pick<LogoutRequest, 'begunBefore' | 'endsAt'> {
+function windowOf(request: XmlElement, now: number): Pick<LogoutRequest, 'issuedAt' | 'begunBefore' | 'endsAt'> {
   const issued = instantIn(request, 'IssueInstant');
   const ends = request.hasAttribute('NotOnOrAfter') ? instantIn(request, 'NotOnOrAfter') : Number.POSITIVE_INFINITY;
   const endsAt = Math.min(ends, issued + LONGEST_MS) + SKEW_MS;
   if (issued > now + SKEW_MS) refuseSaml('not_yet_valid', 'not valid yet');
   if (endsAt <= now) refuseSaml('expired', 'no longer valid');
-  return { begunBefore: issued + SKEW_MS, endsAt };
+  return { issuedAt: issued, begunBefore: issued + SKEW_MS, endsAt };
 }
 
 const text = (element: XmlElement | undefined): string => element?.textContent.trim() ?? '';

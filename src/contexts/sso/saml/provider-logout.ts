@@ -8,6 +8,7 @@ import { enabledSsoConfig, type EnabledConfig } from '../enabled-config.ts';
 import { endLocalSession, type EndLocalSessionDependencies } from '../end-local-session.ts';
 import type { RecordedSsoRefusals } from '../recorded-refusals.ts';
 import { logoutResponseXml, newMessageId, type LogoutOutcome } from './logout-messages.ts';
+import type { NamedByLogout } from './logout-marks.ts';
 import { logoutRequestOf, type LogoutRequest } from './logout-request.ts';
 import { claimsOfLogout, verifiedLogoutRequest, type ReceivedLogout } from './received-logout.ts';
 import { redirectAddress } from './redirect-binding.ts';
@@ -85,31 +86,31 @@ async function logOut(
   const verified = verifiedLogoutRequest(received, certificates);
   const request = logoutRequestOf(verified, { idpEntityId, sloUrl, now: Date.now() });
   const { id, endsAt } = request;
-  const used = { kind: 'logout', tenantId, configId, issuer: idpEntityId, id, endsAt } as const;
+  const named = services.samlSessions.namedBy(configId, request);
+  const used = { kind: 'logout', tenantId, configId, issuer: idpEntityId, id, endsAt, named } as const;
   await useOnce(services.database.service, used);
-  const sparesSessions = await endSessions(services, tenantId, configId, request, actor).catch(
-    async (error: unknown) => {
-      // The person may reload the page.
-      await forgetUse(services.database.service, used);
-      throw error;
-    },
-  );
+  const sparesSessions = await endSessions(services, tenantId, named, request, actor).catch(async (error: unknown) => {
+    // The person may reload the page.
+    await forgetUse(services.database.service, used);
+    throw error;
+  });
   if (sparesSessions) refuseSaml('expired', 'a session began after the request');
   return id;
 }
 
-/** Ends the sessions that are meant. True if a newer one goes on: the provider must not believe that it ended. */
+/** Ends the sessions that are meant, and sign-ins that have not become sessions yet. True if a newer one goes on: the provider must not believe that it ended. */
 async function endSessions(
   services: ProviderLogoutDependencies,
   tenantId: TenantId,
-  configId: string,
-  request: LogoutRequest,
+  named: NamedByLogout,
+  { begunBefore }: LogoutRequest,
   actor: Actor,
 ): Promise<boolean> {
-  const sessions = await services.samlSessions.of(tenantId, configId, request);
+  const sparesCodes = await services.samlSessions.endCodes(tenantId, named, begunBefore);
+  const sessions = await services.samlSessions.of(tenantId, named, begunBefore);
   for (const { sessionId } of sessions.filter(({ isNewer }) => !isNewer)) {
     await endLocalSession(services, tenantId, sessionId, actor);
     await services.samlSessions.take(tenantId, sessionId);
   }
-  return sessions.some(({ isNewer }) => isNewer);
+  return sparesCodes || sessions.some(({ isNewer }) => isNewer);
 }

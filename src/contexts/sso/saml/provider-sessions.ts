@@ -2,7 +2,9 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import { z } from 'zod';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { HANDOVER_SECONDS } from '../page-return.ts';
 import type { ProviderSession } from './logout-messages.ts';
+import type { NamedByLogout, SamlMarks } from './logout-marks.ts';
 import type { LogoutRequest } from './logout-request.ts';
 
 /** A session of ours that began through a provider. */
@@ -38,10 +40,28 @@ export class ProviderSessions {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
   }
 
+  marksOf(configId: string, { nameId, sessionIndex }: Pick<ProviderSession, 'nameId' | 'sessionIndex'>): SamlMarks {
+    return {
+      name: this.#digest('name', `${configId}\n${nameId}`).toString('hex'),
+      index: this.#digest('index', sessionIndex ?? '').toString('hex'),
+    };
+  }
+
+  namedBy(
+    configId: string,
+    { nameId, sessionIndexes, issuedAt }: Pick<LogoutRequest, 'nameId' | 'sessionIndexes' | 'issuedAt'>,
+  ): NamedByLogout {
+    return {
+      name: this.marksOf(configId, { nameId, sessionIndex: undefined }).name,
+      indexes: sessionIndexes.map((index) => this.#digest('index', index).toString('hex')),
+      issuedAt,
+    };
+  }
+
+  /** Call before the session begins: one that no logout finds must not exist. */
   async remember({ tenantId, sessionId, configId }: BegunSession, sealed: string): Promise<void> {
     const session = this.#open(sealed);
     if (!session) return;
-    const { nameId, sessionIndex } = session;
     await this.#pool.statement(
       tenantId,
       `insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
@@ -50,11 +70,7 @@ export class ProviderSessions {
       [
         this.#digest('session', sessionId),
         sessionId,
-        JSON.stringify({
-          sealed,
-          name: this.#digest('name', `${configId}\n${nameId}`).toString('hex'),
-          index: this.#digest('index', sessionIndex ?? '').toString('hex'),
-        }),
+        JSON.stringify({ sealed, ...this.marksOf(configId, session) }),
         DAYS,
       ],
     );
@@ -71,25 +87,72 @@ export class ProviderSessions {
     return typeof sealed === 'string' ? this.#open(sealed) : undefined;
   }
 
-  /** Our sessions of a name at the provider: of these indexes, or all of them. `isNewer` than what is meant. */
+  /** Our sessions that a logout names. `isNewer` than what is meant. */
   async of(
     tenantId: TenantId,
-    configId: string,
-    { nameId, sessionIndexes, begunBefore }: Pick<LogoutRequest, 'nameId' | 'sessionIndexes' | 'begunBefore'>,
+    { name, indexes }: NamedByLogout,
+    begunBefore: number,
   ): Promise<{ readonly sessionId: string; readonly isNewer: boolean }[]> {
     const { rows } = await this.#pool.statement<{ subject_id: string; is_newer: boolean }>(
       tenantId,
       `select subject_id, expires_at > to_timestamp($4) + make_interval(days => $5) as is_newer from one_time_tokens
         where tenant_id = $1 and purpose = 'saml-session' and payload->>'name' = $2
           and (cardinality($3::text[]) = 0 or payload->>'index' = any($3::text[]))`,
-      [
-        this.#digest('name', `${configId}\n${nameId}`).toString('hex'),
-        sessionIndexes.map((index) => this.#digest('index', index).toString('hex')),
-        begunBefore / 1000,
-        DAYS,
-      ],
+      [name, indexes, begunBefore / 1000, DAYS],
     );
     return rows.map(({ subject_id: sessionId, is_newer: isNewer }) => ({ sessionId, isNewer }));
+  }
+
+  /**
+   * Ends the codes of sign-ins that a logout names: no session may follow. Call before `of`. Also a used code ends, because
+   * its session may not have begun yet. True if a newer one goes on.
+   */
+  async endCodes(tenantId: TenantId, { name, indexes }: NamedByLogout, begunBefore: number): Promise<boolean> {
+    const { rows } = await this.#pool.statement<{ spares: boolean }>(
+      tenantId,
+      `with named as (
+         select digest, expires_at, expires_at > to_timestamp($4) + make_interval(secs => $5) as is_newer
+           from one_time_tokens
+          where tenant_id = $1 and purpose = 'sso-handoff' and payload->'marks'->>'name' = $2
+            and (cardinality($3::text[]) = 0 or payload->'marks'->>'index' = any($3::text[]))),
+       ended as (
+         delete from one_time_tokens
+          where tenant_id = $1 and purpose = 'sso-handoff' and digest in (select digest from named where not is_newer))
+       select coalesce(bool_or(is_newer and expires_at > now()), false) as spares from named`,
+      [name, indexes, begunBefore / 1000, HANDOVER_SECONDS],
+    );
+    return rows[0]!.spares;
+  }
+
+  /** The same for one of our sessions, whose person signs out at the provider, too. */
+  async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<void> {
+    await this.#pool.statement(
+      tenantId,
+      `delete from one_time_tokens as code using one_time_tokens as session
+        where code.tenant_id = $1 and code.purpose = 'sso-handoff' and session.tenant_id = $1
+          and session.purpose = 'saml-session' and session.digest = $2
+          and code.payload->'marks'->>'name' = session.payload->>'name'
+          and code.payload->'marks'->>'index' = session.payload->>'index'`,
+      [this.#digest('session', sessionId)],
+    );
+  }
+
+  /**
+   * True if the provider asked for a logout that holds for an assertion that it had issued before, whichever of the two
+   * arrived first (Core §3.7.3.1). Both instants are the provider's. Call after the assertion's code is stored: a later
+   * logout finds that.
+   */
+  async isLoggedOut(tenantId: TenantId, { name, index }: SamlMarks, issuedAt: number): Promise<boolean> {
+    const { rowCount } = await this.#pool.statement(
+      tenantId,
+      `select 1 from one_time_tokens
+        where tenant_id = $1 and purpose = 'saml-logout' and expires_at > now() and payload->'named'->>'name' = $2
+          and (payload->'named'->'indexes' = '[]' or payload->'named'->'indexes' @> to_jsonb($3::text))
+          and (payload->'named'->>'issuedAt')::numeric >= $4
+        limit 1`,
+      [name, index, issuedAt],
+    );
+    return rowCount !== 0;
   }
 
   /** Undefined for what another key sealed: then a logout stays ours alone. */

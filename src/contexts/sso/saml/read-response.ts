@@ -1,5 +1,6 @@
 import { checkAssertion, checkResponse, type Expected } from './assertion-conditions.ts';
 import { guardDocument, type GuardedResponse } from './document-guard.ts';
+import { instantIn } from './instant.ts';
 import { refuseSaml } from './refused.ts';
 import { signedElement } from './signed-bytes.ts';
 import { subjectOf, type Subject } from './subject.ts';
@@ -12,6 +13,8 @@ export interface ReadResponse {
   readonly assertionId: string;
   /** Epoch milliseconds until which the assertion would be accepted again if its id were not stored. */
   readonly endsAt: number;
+  /** By the provider's clock, in epoch milliseconds. */
+  readonly issuedAt: number;
   readonly subject: Subject;
 }
 
@@ -28,7 +31,8 @@ export function readResponse(base64: string, expected: Expected, certificatesPem
   // The document and the signed bytes, parsed separately, have to name the same person.
   if (subject.nameId !== subjectOf(guarded.assertion).nameId)
     refuseSaml('signature', 'the signed subject differs from the document');
-  return { xml: guarded.xml, assertionId: attribute(assertion, 'ID')!, endsAt, subject };
+  const issuedAt = instantIn(assertion, 'IssueInstant');
+  return { xml: guarded.xml, assertionId: attribute(assertion, 'ID')!, endsAt, issuedAt, subject };
 }
 
 /**

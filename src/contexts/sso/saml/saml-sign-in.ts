@@ -13,6 +13,7 @@ import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
 import { acceptResponse, type ResponseChecks } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
+import type { SamlMarks } from './logout-marks.ts';
 import { type PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
 import type { ProviderSessions } from './provider-sessions.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
@@ -81,15 +82,25 @@ export interface SamlCallback {
   readonly relayState: string;
 }
 
+export interface FinishedSamlSignIn {
+  readonly admin: AdminState;
+  readonly vouchedBy: VouchedBy;
+  /** Sealed. */
+  readonly providerSession: string;
+  readonly marks: SamlMarks;
+  /** When the provider issued the assertion, by its clock. */
+  readonly issuedAt: number;
+}
+
 /**
- * Returns the admin that the provider vouches for, and the provider's session, sealed. Request and assertion are used up only if the response is valid.
+ * Returns the admin that the provider vouches for, and the provider's session. Request and assertion are used up only if the response is valid.
  * Throws `SamlRefused` and `SsoRefused`.
  */
 export async function finishSamlSignIn(
   services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlCallback,
   { tenantId, configId, requestId, reauthenticates }: OpenRequest,
-): Promise<{ readonly admin: AdminState; readonly vouchedBy: VouchedBy; readonly providerSession: string }> {
+): Promise<FinishedSamlSignIn> {
   const vouchedBy = await vouchedByNow(services.loader, 'tenant', tenantId, configId);
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
@@ -105,7 +116,7 @@ export async function finishSamlSignIn(
     now,
     authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined,
   };
-  const { subject, assertionId, endsAt } = await acceptResponse(
+  const { subject, assertionId, endsAt, issuedAt } = await acceptResponse(
     services.samlResponses,
     tenantId,
     samlResponse,
@@ -124,6 +135,8 @@ export async function finishSamlSignIn(
     admin: await admitAdmin(services, tenantId, { email, emailDomains }),
     vouchedBy,
     providerSession: services.samlSessions.seal(subject),
+    marks: services.samlSessions.marksOf(configId, subject),
+    issuedAt,
   };
 }
 

@@ -22,6 +22,7 @@ export async function providerLogoutUrl(
   tenantId: TenantId,
   sessionId: string,
 ): Promise<string | null> {
+  await services.samlSessions.endCodesBeside(tenantId, sessionId);
   const session = await services.samlSessions.take(tenantId, sessionId);
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!session || !enabled || enabled.config.idpSloUrl === null) return null;

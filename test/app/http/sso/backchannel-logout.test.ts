@@ -163,6 +163,45 @@ describe('a logout token', () => {
     expect(await isLive(body)).toBe(false);
   });
 
+  it.each(['before', 'after'])('that comes during an exchange, %s the session is remembered, ends it', async (when) => {
+    const uri = await configure(hostile);
+    const remember = app.services.oidcSessions.remember.bind(app.services.oidcSessions);
+    const loggedOutMeanwhile = () =>
+      vi.spyOn(app.services.oidcSessions, 'remember').mockImplementationOnce(async (...session) => {
+        if (when === 'before') expect((await send(uri, tokenFor({ sid: 's-1' }))).status).toBe(200);
+        await remember(...session);
+        if (when === 'after') expect((await send(uri, tokenFor({ sid: 's-1' }))).status).toBe(200);
+      });
+    const verifier = randomBytes(32).toString('base64url');
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const back = await callback({ sid: 's-1' }, { return_to: 'login', challenge });
+    const code = new URL(back.headers.get('location')!, HOME).searchParams.get('sso_code');
+    loggedOutMeanwhile();
+    expect((await app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier })).status).toBe(401);
+    // Without a page there is no exchange: the callback itself begins the session.
+    loggedOutMeanwhile();
+    expect((await callback({ sid: 's-1' })).status).toBe(401);
+    vi.restoreAllMocks();
+    await app.settled();
+    const { body } = await acme.admin.get('/api/v1/admin/me/sessions');
+    expect(body.sessions).toHaveLength(1);
+  });
+
+  it('is not needed for the codes of a session at the provider whose person signs out here', async () => {
+    await configure(hostile);
+    const verifier = randomBytes(32).toString('base64url');
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const pending = async (sid: string) => {
+      const back = await callback({ sid }, { return_to: 'login', challenge });
+      return new URL(back.headers.get('location')!, HOME).searchParams.get('sso_code');
+    };
+    const { accessToken } = await signIn();
+    const codes = [await pending('s-1'), await pending('s-2')];
+    expect((await app.as(accessToken).post('/api/v1/auth/sso/logout')).status).toBe(200);
+    const exchanged = codes.map((code) => app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier }));
+    expect((await Promise.all(exchanged)).map(({ status }) => status)).toEqual([401, 200]);
+  });
+
   it.each([
     ['without an end or a type, as earlier drafts had it', { header: { typ: undefined }, claims: { exp: undefined } }],
     ['of the general type', { header: { typ: 'JWT' } }],
@@ -366,5 +405,13 @@ describe('a logout token', () => {
     expect((await live()).status).toBe(200);
     expect((await send(uri, tokenFor({ sub: 'ann', sid: 's-1' }))).status).toBe(200);
     expect([(await live()).status, (await pending()).status]).toEqual([401, 401]);
+    const remember = app.services.oidcSessions.remember.bind(app.services.oidcSessions);
+    const exchange = await cameBack();
+    vi.spyOn(app.services.oidcSessions, 'remember').mockImplementationOnce(async (...session) => {
+      await remember(...session);
+      expect((await send(uri, tokenFor({ sub: 'ann', sid: 's-1' }))).status).toBe(200);
+    });
+    expect((await exchange()).status).toBe(401);
+    vi.restoreAllMocks();
   });
 });

@@ -90,6 +90,7 @@ export const orgSsoPortalRoutes: RouteGroup<OrgSsoPortalRouteDependencies> = {
         await run(endSession, { sessionId, reason: 'sso_logout' });
         await services.refreshTokens.revokeSession(tenantId, sessionId);
         const found = method === 'org_sso' ? await enabledOrgConfig(services, tenantId) : undefined;
+        if (found) await services.oidcSessions.endCodesBeside(tenantId, sessionId);
         if (found) clearLogoutHint(reply, ORG_OIDC_LOGOUT, isSecure(found));
         return {
           success: true,

@@ -22,6 +22,7 @@ import {
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
+import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { loginHint, orgRefusalAddress } from '../../../../contexts/sso/page-return.ts';
 import {
   claimedOwner,
@@ -188,17 +189,13 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         const actor = actorOf(undefined, request);
         const sessionId = randomUUID();
         if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
-        const tokens = await openSession(services, {
-          tenantId,
-          sessionId,
-          subjectId: adminId,
-          subjectKind: 'org_admin',
-          epoch,
-          role,
-          method: 'org_sso',
-          vouchedBy,
-          actor,
-        });
+        const opened = { tenantId, sessionId, epoch, role, vouchedBy, actor };
+        const tokens = await beginUnlessLoggedOut(
+          services,
+          { tenantId, sessionId, purpose: 'org-handoff', code, actor },
+          () => openSession(services, { ...opened, subjectId: adminId, subjectKind: 'org_admin', method: 'org_sso' }),
+        );
+        if (!tokens) throw new FailureError(unauthenticated('invalid_exchange_code'));
         const proof = reauthenticated
           ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) }
           : {};

@@ -21,7 +21,9 @@ import {
   tenantOidcConfig,
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
+import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import {
+  handoverAddress,
   issueHandover,
   loginHint,
   pageReturnOf,
@@ -147,25 +149,21 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
         const { owner: tenantId, challenge, reauthenticates: reauthenticated } = authorization;
         const admin = await admitAdmin(services, tenantId, identity);
         const { adminId, sessionEpoch } = admin;
-        if (challenge !== null)
-          return redirect(
-            reply,
-            302,
-            await issueHandover(
-              services.oneTimeTokens,
-              { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated, provider },
-              { challenge },
-            ),
-          );
+        const code = await issueHandover(
+          services.oneTimeTokens,
+          { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated, provider },
+          challenge === null ? undefined : { challenge },
+        );
+        if (challenge !== null) return redirect(reply, 302, handoverAddress(tenantId, code));
         const sessionId = randomUUID();
         await services.oidcSessions.remember(tenantId, sessionId, provider);
-        const tokens = await openSsoSession(
+        const proof = { method: 'oidc', vouchedBy, reauthenticated, sessionId } as const;
+        const tokens = await beginUnlessLoggedOut(
           services,
-          tenantId,
-          admin,
-          { method: 'oidc', vouchedBy, reauthenticated, sessionId },
-          actor,
+          { tenantId, sessionId, purpose: 'sso-handoff', code, actor },
+          () => openSsoSession(services, tenantId, admin, proof, actor),
         );
+        if (!tokens) throw new SsoRefused('invalid_assertion', 'logged_out');
         const { id, email, displayName, roleType } = await shown(ask(getAdminUser, { adminId }, tenantId));
         return { ...tokens, user: { id, email, displayName, roleType } };
       } catch (error) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { openSsoSession, SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
 import { FailureError, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import {
-  issueHandover,
+  handoverAddress,
   pageReturnOf,
   pageReturnQuery,
   refusalAddress,
@@ -12,7 +12,9 @@ import {
 import { samlStartedOnPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
 import { MAX_BASE64 } from '../../../../contexts/sso/saml/document-guard.ts';
 import { startedAtProvider } from '../../../../contexts/sso/saml/unsolicited-response.ts';
-import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
+import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
+import { issueSamlCode } from '../../../../contexts/sso/saml/issue-saml-code.ts';
+import { refuseSaml, SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   claimedTenant,
   finishSamlSignIn,
@@ -117,31 +119,29 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         try {
           pending = await services.pendingSamlRequests.find(relayState);
           const { tenantId, browser, reauthenticates: reauthenticated } = pending;
-          const { admin, vouchedBy, providerSession } = await finishSamlSignIn(
+          const { admin, issuedAt, ...finished } = await finishSamlSignIn(
             services,
             { samlResponse, relayState },
             pending,
           );
+          const { vouchedBy, providerSession } = finished;
           const { adminId, sessionEpoch } = admin;
-          if (browser !== null)
-            return redirect(
-              reply,
-              303,
-              await issueHandover(
-                services.oneTimeTokens,
-                { tenantId, adminId, sessionEpoch, method: 'saml', vouchedBy, reauthenticated, providerSession },
-                { challenge: browser },
-              ),
-            );
+          const code = await issueSamlCode(
+            services,
+            { tenantId, adminId, sessionEpoch, method: 'saml', reauthenticated, ...finished },
+            browser === null ? undefined : { challenge: browser },
+            issuedAt,
+          );
+          if (browser !== null) return redirect(reply, 303, handoverAddress(tenantId, code));
           const sessionId = randomUUID();
           await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
-          const tokens = await openSsoSession(
+          const proof = { method: 'saml', vouchedBy, reauthenticated, sessionId } as const;
+          const tokens = await beginUnlessLoggedOut(
             services,
-            tenantId,
-            admin,
-            { method: 'saml', vouchedBy, reauthenticated, sessionId },
-            actor,
+            { tenantId, sessionId, purpose: 'sso-handoff', code, actor },
+            () => openSsoSession(services, tenantId, admin, proof, actor),
           );
+          if (!tokens) refuseSaml('logged_out', 'the provider has logged the person out since');
           return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;

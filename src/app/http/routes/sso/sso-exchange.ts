@@ -6,6 +6,7 @@ import { isStillVouchedFor } from '../../../../contexts/identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import type { OidcSessions } from '../../../../contexts/sso/oidc-sessions.ts';
 import type { ProviderSessions } from '../../../../contexts/sso/saml/provider-sessions.ts';
+import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { redeemHandover } from '../../../../contexts/sso/page-return.ts';
 import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
@@ -54,13 +55,14 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         if (providerSession !== undefined)
           await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
         if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
-        const tokens = await openSsoSession(
+        const actor = actorOf(undefined, request);
+        const proof = { method, vouchedBy, reauthenticated, sessionId };
+        const tokens = await beginUnlessLoggedOut(
           services,
-          tenantId,
-          admin,
-          { method, vouchedBy, reauthenticated, sessionId },
-          actorOf(undefined, request),
+          { tenantId, sessionId, purpose: 'sso-handoff', code: body.code, actor },
+          () => openSsoSession(services, tenantId, admin, proof, actor),
         );
+        if (!tokens) throw refused;
         return signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
       },
     }),

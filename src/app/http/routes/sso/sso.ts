@@ -83,6 +83,7 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         if (method === 'saml')
           return { success: true, logoutUrl: await providerLogoutUrl(services, tenantId, sessionId) };
         const found = method === 'oidc' ? await enabledSsoConfig(services, tenantId, 'oidc') : undefined;
+        if (found) await services.oidcSessions.endCodesBeside(tenantId, sessionId);
         if (found) clearLogoutHint(reply, OIDC_LOGOUT, isSecure(found));
         return { success: true, logoutUrl: await logoutAddress(services, found, tenantId, readLogoutHint(request)) };
       },
