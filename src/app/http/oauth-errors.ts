@@ -21,6 +21,9 @@ export const oauthErrorView = z
   .object({ error: z.string(), errorDescription: z.string(), error_description: z.string().optional() })
   .meta({ title: 'OAuthError' });
 
+/** OpenID Connect Back-Channel Logout 1.0 §2.8: the names of RFC 6749 whatever was sent, because a provider sends nothing else. */
+export const logoutTokenErrorView = oauthErrorView.required().meta({ title: 'LogoutTokenError' });
+
 const codeOf = (status: number): OAuthErrorCode => {
   if (status === 401) return 'invalid_client';
   if (status === 429 || status === 503) return 'temporarily_unavailable';
@@ -30,6 +33,9 @@ const codeOf = (status: number): OAuthErrorCode => {
 /** The body of an error that a route of OAuth did not decide on itself: a wrong input, a used-up budget. */
 export const oauthRefusal = ({ status, message }: Refusal, request: Sent): object =>
   bodyOf(request, codeOf(status), message);
+
+export const logoutTokenRefusal = ({ status, message }: Refusal): object => bodyOf(FORM, codeOf(status), message);
+const FORM: Sent = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
 
 /** RFC 6749 §5.2: 401 for a client that is not authenticated, with the scheme it may use; otherwise 400. */
 export function sendOAuthError(request: FastifyRequest, reply: ResponseHead, { code, message }: OAuthError): object {

@@ -1,15 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { oauthRefusal } from './oauth-errors.ts';
+import { logoutTokenRefusal, oauthRefusal } from './oauth-errors.ts';
 import { refusalOf } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
 import { SCIM_MEDIA, scimRefusal } from './scim-errors.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
+const JSON_MEDIA = 'application/json; charset=utf-8';
+
 /** The protocols whose RFCs know the status, and the media types of their errors. */
 const PROTOCOLS: readonly (readonly [refusal: AnyRoute<never>['refusal'], media: string])[] = [
   [scimRefusal, SCIM_MEDIA],
-  [oauthRefusal, 'application/json; charset=utf-8'],
+  [oauthRefusal, JSON_MEDIA],
+  [logoutTokenRefusal, JSON_MEDIA],
 ];
 
 /**

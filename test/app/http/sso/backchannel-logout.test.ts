@@ -322,6 +322,31 @@ describe('a logout token', () => {
     expect([unread.status, unread.body.error]).toEqual([400, 'temporarily_unavailable']);
   });
 
+  it('gets the members of RFC 6749 and no-store at every refusal, whatever was sent (§2.8)', async () => {
+    const path = (await configure(hostile)).slice(HOME.length);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const failing = vi
+      .spyOn(app.services.oidcSessions, 'claim')
+      .mockRejectedValueOnce(new EventStoreUnavailable('away'));
+    const raw = new URLSearchParams({ logout_token: tokenFor({ sub: 'ann' }) }).toString();
+    const refused = await Promise.all([
+      app.anonymous.send('POST', path, { raw, headers: form }),
+      app.anonymous.send('POST', path, { raw: 'logout_token=x', headers: form }),
+      app.anonymous.send('POST', path, { raw: `logout_token=${'x'.repeat(3_000_000)}`, headers: form }),
+      app.anonymous.send('POST', path, { raw: '{}', headers: { 'content-type': 'application/json' } }),
+      app.anonymous.send('POST', path, {}),
+      app.anonymous.send('GET', path, {}),
+    ]);
+    failing.mockRestore();
+    expect(refused.map(({ status }) => status)).toEqual([503, 400, 413, 415, 400, 405]);
+    for (const { body, headers } of refused)
+      expect([typeof body.error, typeof body.error_description, headers.get('cache-control')]).toEqual([
+        'string',
+        'string',
+        'no-store',
+      ]);
+  });
+
   it('is read as often as the budget of its sender allows, and forged ones have no more keys fetched', async () => {
     const budget = 5;
     const limited = await startApp({ devMode: true, rateBudgets: { ...app.config.rateBudgets, sso: budget } });

@@ -8,7 +8,7 @@ import { enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts
 import { OAuthError } from '../../../../contexts/scim/grants.ts';
 import { asTenantId, uuid } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
-import { oauthErrorView, oauthRefusal, sendOAuthError } from '../../oauth-errors.ts';
+import { logoutTokenErrorView, logoutTokenRefusal, sendOAuthError } from '../../oauth-errors.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 
@@ -20,7 +20,7 @@ const route = routeWith<BackchannelLogoutRouteDependencies>();
 const TOKEN_CHARACTERS = 16_384;
 const form = z.object({ logout_token: z.string().min(1).max(TOKEN_CHARACTERS) });
 const DESCRIPTION =
-  'OpenID Connect Back-Channel Logout 1.0, called by the provider. Ends all sessions of the person (`sub`) or of one session (`sid`) that the signed logout token names, before it responds. A token counts once, for at most ten minutes.';
+  'OpenID Connect Back-Channel Logout 1.0, called by the provider. Ends all sessions of the person (`sub`) or of one session (`sid`) that the signed logout token names, before it responds. A token counts once, for at most ten minutes. Whatever is wrong with it is 400 with `error` and `error_description`, as §2.8 has it.';
 
 type Received = HandlerContext<unknown, unknown, z.output<typeof form>, undefined, BackchannelLogoutRouteDependencies>;
 
@@ -61,8 +61,8 @@ export const backchannelLogoutRoutes: RouteGroup<BackchannelLogoutRouteDependenc
       query: z.object({ tenant_id: uuid() }),
       body: form,
       response: { media: 'text/plain' },
-      refusal: oauthRefusal,
-      refusalView: oauthErrorView,
+      refusal: logoutTokenRefusal,
+      refusalView: logoutTokenErrorView,
       handle: (call) => receive(call, call.query.tenant_id, tenantOidcConfig(call.services)),
     }),
     route({
@@ -76,8 +76,8 @@ export const backchannelLogoutRoutes: RouteGroup<BackchannelLogoutRouteDependenc
       query: z.object({ organization_id: uuid() }),
       body: form,
       response: { media: 'text/plain' },
-      refusal: oauthRefusal,
-      refusalView: oauthErrorView,
+      refusal: logoutTokenRefusal,
+      refusalView: logoutTokenErrorView,
       handle: (call) => receive(call, call.query.organization_id, (owner) => enabledOrgConfig(call.services, owner)),
     }),
   ],
