@@ -36,7 +36,7 @@ const described = ({ configId, secretRef, ...settings }: SsoConfig) => ({
 /** A tenant's identity providers. Shows whether a secret is set, never its reference. */
 export const ssoConfigsModel = defineReadModel({
   name: 'sso_configs',
-  version: 3,
+  version: 4,
   lane: 'main',
   columns,
   key: ['config_id'],

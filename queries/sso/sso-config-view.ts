@@ -40,6 +40,8 @@ const samlFields = {
   idpEntityId: z.string(),
   idpSsoUrl: z.string(),
   idpSloUrl: z.string().nullable(),
+  /** Where responses to its logout requests go, if not there. */
+  idpSloResponseUrl: z.string().nullable(),
   idpCertificate: z.string(),
   spEntityId: z.string(),
   acsUrl: z.string(),

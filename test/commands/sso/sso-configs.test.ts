@@ -29,6 +29,7 @@ const samlSettings = {
   idpEntityId: 'https://adfs.example',
   idpSsoUrl: 'https://adfs.example/sso',
   idpSloUrl: null,
+  idpSloResponseUrl: null,
   idpCertificate: 'a certificate',
   spCertificate: null,
   signRequests: false,

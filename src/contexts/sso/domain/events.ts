@@ -25,6 +25,8 @@ const saml = z.object({
   idpEntityId: z.string(),
   idpSsoUrl: z.string(),
   idpSloUrl: z.string().nullable(),
+  /** Where responses to its logout requests go, if not there. */
+  idpSloResponseUrl: z.string().nullable(),
   /** PEM; several certificates while the provider changes its key. */
   idpCertificate: z.string(),
   spCertificate: z.string().nullable(),
@@ -37,7 +39,10 @@ const config = z.discriminatedUnion('protocol', [oidc, saml]);
 /** Configurations from before an issuer's trust could be chosen. */
 const withDefaultTrust = (data: object) =>
   'protocol' in data && data.protocol === 'oidc' ? { ...DEFAULT_ISSUER_TRUST, ...data } : data;
-const upcasters = { 1: withDefaultTrust };
+/** Configurations from before a provider could have an address of its own for responses. */
+const withoutResponseAddress = (data: object) =>
+  'protocol' in data && data.protocol === 'saml' ? { idpSloResponseUrl: null, ...data } : data;
+const upcasters = { 1: withDefaultTrust, 2: withoutResponseAddress };
 const about = { resource: 'sso_config', id: 'configId' } as const;
 
 export type OidcConfig = z.output<typeof oidc>;
@@ -49,8 +54,8 @@ export type SsoProtocol = SsoConfig['protocol'];
  * A tenant's identity providers, in one stream per tenant, because "at most one enabled" is a rule over all of them.
  */
 export const ssoEvents = defineEvents('sso', {
-  SsoConfigCreated: { version: 2, schema: config, upcasters, about, audit: 'sso_config.created' },
-  SsoConfigUpdated: { version: 2, schema: config, upcasters, about, audit: 'sso_config.updated' },
+  SsoConfigCreated: { version: 3, schema: config, upcasters, about, audit: 'sso_config.created' },
+  SsoConfigUpdated: { version: 3, schema: config, upcasters, about, audit: 'sso_config.updated' },
   SsoConfigDeleted: { version: 1, schema: z.object({ configId: uuid() }), about, audit: 'sso_config.deleted' },
 });
 export type SsoEvent = EventOf<typeof ssoEvents>;

@@ -55,16 +55,17 @@ export async function logOutForProvider(
 /** Makes the address of a response: always the configured one, never one of a message. Undefined if there is none. */
 const responder =
   (
-    { config: { idpSloUrl }, externalBaseUrl, secret }: EnabledConfig<SamlConfig>,
+    { config: { idpSloUrl, idpSloResponseUrl }, externalBaseUrl, secret }: EnabledConfig<SamlConfig>,
     tenantId: TenantId,
     { relayState }: ReceivedLogout,
   ) =>
   (outcome: LogoutOutcome): string | undefined => {
-    if (idpSloUrl === null) return undefined;
+    const destination = idpSloResponseUrl ?? idpSloUrl;
+    if (destination === null) return undefined;
     const issuer = samlEntityId(externalBaseUrl, tenantId);
-    const message = { id: newMessageId(), issuer, destination: idpSloUrl, now: Date.now() };
+    const message = { id: newMessageId(), issuer, destination, now: Date.now() };
     const xml = logoutResponseXml(message, outcome);
-    return redirectAddress(idpSloUrl, {
+    return redirectAddress(destination, {
       parameter: 'SAMLResponse',
       xml,
       relayState,

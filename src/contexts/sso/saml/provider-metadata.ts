@@ -9,6 +9,8 @@ export interface ProviderMetadata {
   readonly idpEntityId: string;
   readonly idpSsoUrl: string;
   readonly idpSloUrl: string | null;
+  /** Where responses to its logout requests go, if not there (Metadata §2.2.2). */
+  readonly idpSloResponseUrl: string | null;
   /** PEM of every signing key: several while the provider changes its key. */
   readonly idpCertificate: string;
   readonly nameIdFormat: NameIdFormat;
@@ -45,11 +47,13 @@ export function providerMetadata(text: string, entityId: string | undefined, now
   const entity = onlyProvider(rootOf(text), entityId, now);
   const [role] = providerRoles(entity);
   refuseExpired(role!, now);
+  const signOn = endpointOf(role!, 'SingleSignOnService');
+  const logout = endpointOf(role!, 'SingleLogoutService');
   return {
     idpEntityId: attribute(entity, 'entityID') ?? '',
-    idpSsoUrl:
-      locationOf(role!, 'SingleSignOnService') ?? refuse('has no SingleSignOnService of the binding HTTP-Redirect'),
-    idpSloUrl: locationOf(role!, 'SingleLogoutService') ?? null,
+    idpSsoUrl: signOn.location ?? refuse('has no SingleSignOnService of the binding HTTP-Redirect'),
+    idpSloUrl: logout.location ?? null,
+    idpSloResponseUrl: logout.responseLocation ?? null,
     idpCertificate: signingCertificates(role!, now),
     nameIdFormat: formatOf(role!),
   };
@@ -98,11 +102,18 @@ function refuseExpired(element: XmlElement, now: number): void {
   if (epoch <= now) refuse('has expired (validUntil)');
 }
 
-const locationOf = (role: XmlElement, service: string): string | undefined =>
-  childrenOf(role, MD, service)
-    .filter((endpoint) => attribute(endpoint, 'Binding') === REDIRECT)
-    .map((endpoint) => attribute(endpoint, 'Location'))
-    .find((location) => location !== undefined);
+interface Endpoint {
+  readonly location: string | undefined;
+  readonly responseLocation: string | undefined;
+}
+
+function endpointOf(role: XmlElement, service: string): Endpoint {
+  const endpoint = childrenOf(role, MD, service).find(
+    (each) => attribute(each, 'Binding') === REDIRECT && attribute(each, 'Location') !== undefined,
+  );
+  if (!endpoint) return { location: undefined, responseLocation: undefined };
+  return { location: attribute(endpoint, 'Location'), responseLocation: attribute(endpoint, 'ResponseLocation') };
+}
 
 /** Keys for encryption only are left out, and so are keys that cannot verify XML signatures. */
 function signingCertificates(role: XmlElement, now: number): string {

@@ -323,6 +323,7 @@ describe('a logout token', () => {
   });
 
   it('gets the members of RFC 6749 and no-store at every refusal, whatever was sent (§2.8)', async () => {
+    hostile.behave({});
     const path = (await configure(hostile)).slice(HOME.length);
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const failing = vi

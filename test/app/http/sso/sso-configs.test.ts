@@ -91,6 +91,7 @@ describe("a tenant's SSO configurations", () => {
       idpEntityId: 'https://adfs.example',
       idpSsoUrl: 'https://adfs.example/sso',
       idpSloUrl: null,
+      idpSloResponseUrl: null,
       idpCertificate: pair.certificatePem,
       spEntityId: `https://castellan.example/api/v1/auth/saml/metadata?tenant_id=${acme.tenantId}`,
       acsUrl: 'https://castellan.example/api/v1/auth/saml/callback',

@@ -16,6 +16,7 @@ describe('the metadata of a provider', () => {
       idpEntityId: 'urn:example:described',
       idpSsoUrl: 'https://idp.example/sso',
       idpSloUrl: 'https://idp.example/slo',
+      idpSloResponseUrl: null,
       nameIdFormat: 'emailAddress',
     });
     expect(certificatesOf(idpCertificate)).toHaveLength(2);
@@ -23,6 +24,15 @@ describe('the metadata of a provider', () => {
       providerMetadata(samlMetadata({ pairs, formats }), undefined, now).nameIdFormat;
     expect(format('urn:oasis:names:tc:SAML:2.0:nameid-format:transient')).toBe('transient');
     expect(format()).toBe('emailAddress');
+  });
+
+  it('may name another address for responses to a logout (Metadata §2.2.2)', () => {
+    const sloResponseUrl = 'https://idp.example/slo/responses';
+    const xml = samlMetadata({ pairs, sloUrl: 'https://idp.example/slo', sloResponseUrl });
+    expect(providerMetadata(xml, undefined, now)).toMatchObject({
+      idpSloUrl: 'https://idp.example/slo',
+      idpSloResponseUrl: sloResponseUrl,
+    });
   });
 
   it('may describe several providers, one of which is named', () => {

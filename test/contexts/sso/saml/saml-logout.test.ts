@@ -273,6 +273,32 @@ describe("a SAML provider's metadata and logout", () => {
     expect(await isLive(session)).toBe(false);
   });
 
+  it('responds where the metadata says that responses go, and sends requests to the other address', async () => {
+    const path = `/api/v1/admin/sso-configs/${configId}`;
+    const described = (sloResponseUrl: string) => {
+      const { entityId, ssoUrl, pair } = provider;
+      return tenant.admin.put(`${path}/metadata`, {
+        metadata: samlMetadata({ entityId, ssoUrl, sloUrl: SLO, sloResponseUrl, pairs: [pair] }),
+      });
+    };
+    const imported = await described('https://idp.example/responses');
+    expect([imported.status, imported.body.idpSloUrl, imported.body.idpSloResponseUrl]).toEqual([
+      200,
+      SLO,
+      'https://idp.example/responses',
+    ]);
+    const session = await signIn();
+    const responded = (await byRedirect(logoutRequest('nobody@t1.example'))).headers.get('location')!;
+    expect(responded).toMatch(/^https:\/\/idp\.example\/responses\?/);
+    expect(inflated(responded, 'SAMLResponse')).toContain('Destination="https://idp.example/responses"');
+    const { body } = await session.client.post('/api/v1/auth/sso/logout');
+    expect(body.logoutUrl).toMatch(/^https:\/\/idp\.example\/slo\?realm=a&/);
+    const wrong = await described('javascript:alert(1)');
+    expect([wrong.status, wrong.body.error]).toEqual([400, expect.stringContaining('metadata: SingleLogoutService: ')]);
+    const cleared = await tenant.admin.put(path, { idpSloResponseUrl: null });
+    expect([cleared.status, cleared.body.idpSloResponseUrl]).toEqual([200, null]);
+  });
+
   it('responds to a refused request at the configured address, with its id and relay state, signed', async () => {
     const key = newSigningPair('castellan');
     await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, {

@@ -52,6 +52,8 @@ export const newOidcConfig = z
 export const samlSettings = {
   ...shared,
   idpSloUrl: ssoAddress.nullable().optional(),
+  /** For responses to the provider's logout requests, if they go elsewhere. */
+  idpSloResponseUrl: ssoAddress.nullable().optional(),
   spSigningKey: signingKey.nullable().optional(),
   spCertificate: certificateBundle.nullable().optional(),
   signRequests: z.boolean().optional(),
@@ -101,6 +103,7 @@ export function draftOf(body: NewSsoConfig, configId: string) {
       idpSsoUrl,
       idpCertificate,
       idpSloUrl = null,
+      idpSloResponseUrl = null,
       spCertificate = null,
       signRequests = false,
       nameIdFormat: format = 'emailAddress',
@@ -112,6 +115,7 @@ export function draftOf(body: NewSsoConfig, configId: string) {
       idpSsoUrl,
       idpCertificate,
       idpSloUrl,
+      idpSloResponseUrl,
       spCertificate,
       signRequests,
       nameIdFormat: format,

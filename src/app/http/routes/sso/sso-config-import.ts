@@ -44,7 +44,7 @@ export const ssoMetadataRefresh = z.object(source).check(oneSource, readableMeta
 
 /** For `judge`: the addresses that a body itself has. */
 export const judgeImport = (body: unknown, { config }: { readonly config: OutboundSettings }) =>
-  plainAddressesIn(body, ['metadataUrl', 'idpSloUrl'], config);
+  plainAddressesIn(body, ['metadataUrl', 'idpSloUrl', 'idpSloResponseUrl'], config);
 
 type Source = z.output<typeof ssoMetadataRefresh>;
 
@@ -62,14 +62,18 @@ export async function importedProvider(
 
 const sourceFieldOf = ({ metadata }: Sources) => (metadata === undefined ? 'metadataUrl' : 'metadata');
 
-type Addresses = Pick<ProviderMetadata, 'idpSsoUrl' | 'idpSloUrl'>;
+type Addresses = Pick<ProviderMetadata, 'idpSsoUrl' | 'idpSloUrl' | 'idpSloResponseUrl'>;
 
 /** Addresses without TLS, which only development mode allows. The field is that of the metadata they come from. */
-export function refusePlainProvider(asked: Sources, { idpSsoUrl, idpSloUrl }: Addresses, devMode: boolean): void {
+export function refusePlainProvider(
+  asked: Sources,
+  { idpSsoUrl, idpSloUrl, idpSloResponseUrl }: Addresses,
+  devMode: boolean,
+): void {
   if (devMode) return;
   const services = [
     ...(isPlain(idpSsoUrl) ? ['SingleSignOnService'] : []),
-    ...(isPlain(idpSloUrl ?? '') ? ['SingleLogoutService'] : []),
+    ...([idpSloUrl, idpSloResponseUrl].some((address) => isPlain(address ?? '')) ? ['SingleLogoutService'] : []),
   ];
   const message = `${services.join(' and ')}: must be an https address`;
   if (services.length > 0) throw new FailureError(invalid(sourceFieldOf(asked), message));
@@ -81,7 +85,8 @@ function readProvider(text: string, wanted: string | undefined): ProviderMetadat
     const provider = providerMetadata(text, wanted, Date.now());
     checked(entityId, provider.idpEntityId, 'entityID');
     checked(ssoAddress, provider.idpSsoUrl, 'SingleSignOnService');
-    if (provider.idpSloUrl !== null) checked(ssoAddress, provider.idpSloUrl, 'SingleLogoutService');
+    for (const address of [provider.idpSloUrl, provider.idpSloResponseUrl])
+      if (address !== null) checked(ssoAddress, address, 'SingleLogoutService');
     checked(providerCertificates, provider.idpCertificate, 'certificates');
     return provider;
   } catch (error) {

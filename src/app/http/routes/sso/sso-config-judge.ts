@@ -7,7 +7,7 @@ interface Judging {
   readonly config: OutboundSettings;
 }
 
-const SAML_ADDRESSES = ['idpSsoUrl', 'idpSloUrl'];
+const SAML_ADDRESSES = ['idpSsoUrl', 'idpSloUrl', 'idpSloResponseUrl'];
 
 /** What the installation's configuration allows no new configuration to have. Fields of the other protocol are ignored. */
 export const judgeNewConfig = (body: unknown, services: Judging): readonly FieldError[] =>

@@ -65,7 +65,7 @@ export function samlMetadataRoutes(variant: SsoConfigRouteVariant): AnyRoute<Sso
       access: write,
       summary: 'Update a SAML provider from its metadata',
       description:
-        'For a change of its keys or addresses: replaces both addresses and all certificates, and keeps everything else. Input as for an import. The metadata must describe the entity id of the configuration (400).',
+        'For a change of its keys or addresses: replaces all addresses and certificates, and keeps everything else. Input as for an import. The metadata must describe the entity id of the configuration (400).',
       body: ssoMetadataRefresh,
       judge: judgeImport,
       response: ssoConfigView,
@@ -73,13 +73,13 @@ export function samlMetadataRoutes(variant: SsoConfigRouteVariant): AnyRoute<Sso
         const { tenantId, configId } = configNamedBy(variant, call as SsoConfigCall);
         const stored = await call.ask(getSsoConfig, { configId }, tenantId);
         if (stored.protocol !== 'saml') throw new FailureError(invalid('protocol', 'has no metadata'));
-        const { idpEntityId, idpSsoUrl, idpSloUrl, idpCertificate } = await importedProvider(
+        const { idpEntityId, idpSsoUrl, idpSloUrl, idpSloResponseUrl, idpCertificate } = await importedProvider(
           { ...call.body, entityId: call.body.entityId ?? stored.idpEntityId },
           call.services.config,
         );
         if (idpEntityId !== stored.idpEntityId)
           throw new FailureError(invalid('entityId', 'is not the entity id of the configuration'));
-        const changes = { idpSsoUrl, idpSloUrl, idpCertificate };
+        const changes = { idpSsoUrl, idpSloUrl, idpSloResponseUrl, idpCertificate };
         refusePlainProvider(call.body, changes, call.services.config.devMode);
         await call.run(
           updateSsoConfig,
