@@ -39,9 +39,11 @@ function reasonOf(issue: z.core.$ZodIssue): string {
     case 'invalid_type':
       return issue.input === undefined ? `is required` : `must be of type ${jsonTypeOf(issue.expected)}`;
     case 'too_small':
-      return `must be at least ${String(issue.minimum)}${unit(issue.origin)}`;
+      return unitOf(issue.origin) && Number(issue.minimum) === 1
+        ? 'must not be empty'
+        : `must be at least ${measure(issue.minimum, issue.origin)}`;
     case 'too_big':
-      return `must be at most ${String(issue.maximum)}${unit(issue.origin)}`;
+      return `must be at most ${measure(issue.maximum, issue.origin)}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_format':
@@ -72,7 +74,17 @@ function optionsOf(issue: z.core.$ZodIssue): string | undefined {
   return values.length === 0 ? undefined : `must be one of ${values.join(', ')}`;
 }
 
-const unit = (origin: string) => (origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : '');
+const UNITS: ReadonlyMap<string, string> = new Map([
+  ['string', 'character'],
+  ['array', 'item'],
+]);
+const unitOf = (origin: string): string | undefined => UNITS.get(origin);
+
+/** A number, or a length with its unit. */
+function measure(bound: number | bigint, origin: string): string {
+  const unit = unitOf(origin);
+  return unit === undefined ? String(bound) : `${bound} ${unit}${Number(bound) === 1 ? '' : 's'} long`;
+}
 
 /** Names come from the client here: a longer path is not repeated. */
 const LONGEST_PATH = 200;
