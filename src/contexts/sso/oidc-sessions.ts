@@ -1,4 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
@@ -76,6 +77,19 @@ export class OidcSessions {
     return rows.map(({ subject_id }) => subject_id);
   }
 
+  /** True if an ID token names the person whose session this is. Its signature is not checked. */
+  async isOf(tenantId: TenantId, sessionId: string, configId: string, idToken: string): Promise<boolean> {
+    const subs = this.#all(configId, 'sub', subjectIn(idToken));
+    if (subs === null) return false;
+    const { rowCount } = await this.#pool.statement(
+      tenantId,
+      `select 1 from one_time_tokens
+        where tenant_id = $1 and purpose = 'oidc-session' and digest = $2 and payload->'provider'->>'sub' = any($3::text[])`,
+      [createHash('sha256').update(sessionId).digest(), subs],
+    );
+    return rowCount !== 0;
+  }
+
   /** Ends the codes of the session at the provider that one of ours began through: its person signs out there, too. */
   async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<void> {
     await this.#pool.statement(
@@ -135,6 +149,14 @@ export class OidcSessions {
   /** By every key, because a session may be older than a rotation of the master key. */
   #all(configId: string, what: 'sub' | 'sid', text: string | undefined): string[] | null {
     return text === undefined ? null : this.#keys.map((key) => digester(key, configId)(what, text));
+  }
+}
+
+function subjectIn(idToken: string): string | undefined {
+  try {
+    return decodeJwt(idToken).sub;
+  } catch {
+    return undefined;
   }
 }
 

@@ -142,17 +142,36 @@ async function redeemed(
   };
 }
 
+export interface EndedSession {
+  readonly owner: TenantId;
+  readonly sessionId: string;
+  readonly state: string;
+  /** An ID token of this session's person. */
+  readonly idTokenHint: string | undefined;
+}
+
+/** The ID token that the browser kept, if it is of this session's person: it is that of the last sign-in, of whomever. */
+export async function ownIdToken(
+  { oidcSessions }: OidcSignInDependencies,
+  found: Registered,
+  { owner, sessionId }: Pick<EndedSession, 'owner' | 'sessionId'>,
+  kept: string | undefined,
+): Promise<string | undefined> {
+  const isTheirs = kept !== undefined && (await oidcSessions.isOf(owner, sessionId, found.config.configId, kept));
+  return isTheirs ? kept : undefined;
+}
+
 /**
  * The address at which the browser also signs out of the provider; null if the provider has none, or cannot be used:
- * the own session has ended already, so that is no error.
+ * the own session has ended already, so that is no error. Codes of the same session at the provider end, too.
  */
 export async function logoutAddress(
   services: OidcSignInDependencies,
   found: Registered | undefined,
-  state: string,
-  idTokenHint: string | undefined,
+  { owner, sessionId, state, idTokenHint }: EndedSession,
 ): Promise<string | null> {
   if (!found) return null;
+  await services.oidcSessions.endCodesBeside(owner, sessionId);
   try {
     const request = { returnTo: found.externalBaseUrl + AFTER_LOGOUT, state, idTokenHint };
     return (await openIdProviderOf(services, found).endSessionUrl(request))?.href ?? null;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tenant, tenantStream } from '../../../../src/contexts/tenants/domain/tenant.ts';
-import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { startApp, type TestApp, type TestResponse, type TestTenant } from '../../../dsl/app.ts';
 import {
   startOpenIdProvider,
   type OpenIdProviderOptions,
@@ -421,6 +421,35 @@ describe('logging out of single sign-on', () => {
     await app.settled();
     const log = await acme.admin.get('/api/v1/admin/audit-log?action=session.ended');
     expect(log.body.auditLogs[0].details.reason).toBe('sso_logout');
+  });
+
+  it('names the person of the session to the provider, and nobody who signed in in the same browser since', async () => {
+    await configure();
+    const { client } = await app.adminWithRole(acme, 'viewer');
+    const { email: other } = (await client.get('/api/v1/admin/me')).body;
+    const hintIn = ({ headers }: TestResponse) =>
+      headers
+        .getSetCookie()
+        .find((set) => set.includes('logout-hint'))!
+        .split(';')[0]!;
+    const signedIn = async (email: string) => {
+      provider.signsIn({ email });
+      const { answer } = await signIn();
+      return { session: app.as(answer.body.accessToken), kept: hintIn(answer) };
+    };
+    const signsOut = async ({ session }: Awaited<ReturnType<typeof signedIn>>, cookie: string) => {
+      const { body, headers } = await session.post(LOGOUT, undefined, { headers: { cookie } });
+      return [new URL(body.logoutUrl as string).searchParams.get('id_token_hint'), headers.getSetCookie().length];
+    };
+    const ann = await signedIn(acme.email);
+    const bob = await signedIn(other);
+    // A person without an account here leaves no token behind.
+    provider.signsIn({ email: 'nobody@elsewhere.example' });
+    const refused = (await signIn()).answer;
+    expect([refused.status, refused.headers.getSetCookie().join()]).toEqual([401, expect.not.stringContaining('hint')]);
+    // The cookie is Bob's now, and stays for him.
+    expect(await signsOut(ann, bob.kept)).toEqual([null, 0]);
+    expect(await signsOut(bob, bob.kept)).toEqual([bob.kept.split('=')[1], 1]);
   });
 
   it('returns no address for a password session or a deleted provider, and ends the session all the same', async () => {

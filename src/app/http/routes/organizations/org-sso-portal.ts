@@ -3,7 +3,12 @@ import { endSession } from '../../../../../commands/identity/end-session.ts';
 import { findOrgSso } from '../../../../../queries/organizations/find-org-sso.ts';
 import { ORG_OIDC_INITIATE, ORG_OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { session, sessionStream } from '../../../../contexts/identity/domain/session.ts';
-import { isSecure, logoutAddress, type OidcSignInDependencies } from '../../../../contexts/sso/oidc-sign-in.ts';
+import {
+  isSecure,
+  logoutAddress,
+  ownIdToken,
+  type OidcSignInDependencies,
+} from '../../../../contexts/sso/oidc-sign-in.ts';
 import { sameIssuer } from '../../../../contexts/sso/openid-refusals.ts';
 import { enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { beginningAddress, orgRefusalAddress } from '../../../../contexts/sso/page-return.ts';
@@ -90,12 +95,10 @@ export const orgSsoPortalRoutes: RouteGroup<OrgSsoPortalRouteDependencies> = {
         await run(endSession, { sessionId, reason: 'sso_logout' });
         await services.refreshTokens.revokeSession(tenantId, sessionId);
         const found = method === 'org_sso' ? await enabledOrgConfig(services, tenantId) : undefined;
-        if (found) await services.oidcSessions.endCodesBeside(tenantId, sessionId);
-        if (found) clearLogoutHint(reply, ORG_OIDC_LOGOUT, isSecure(found));
-        return {
-          success: true,
-          logoutUrl: await logoutAddress(services, found, 'organization', readLogoutHint(request)),
-        };
+        const ended = { owner: tenantId, sessionId, state: 'organization' };
+        const idTokenHint = found && (await ownIdToken(services, found, ended, readLogoutHint(request)));
+        if (idTokenHint !== undefined) clearLogoutHint(reply, ORG_OIDC_LOGOUT, isSecure(found!));
+        return { success: true, logoutUrl: await logoutAddress(services, found, { ...ended, idTokenHint }) };
       },
     }),
   ],

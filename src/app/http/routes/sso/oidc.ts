@@ -145,9 +145,9 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           (authorization) => (believed = authorization),
         );
         clearBrowserSecret(reply, state, secure);
-        setLogoutHint(reply, OIDC_LOGOUT, { idToken, secure });
         const { owner: tenantId, challenge, reauthenticates: reauthenticated } = authorization;
         const admin = await admitAdmin(services, tenantId, identity);
+        setLogoutHint(reply, OIDC_LOGOUT, { idToken, secure });
         const { adminId, sessionEpoch } = admin;
         const code = await issueHandover(
           services.oneTimeTokens,

@@ -3,7 +3,7 @@ import { endSession } from '../../../../../commands/identity/end-session.ts';
 import { enabledConfig, ssoConfigs, ssoConfigsStream } from '../../../../contexts/sso/domain/sso-configs.ts';
 import { session, sessionStream } from '../../../../contexts/identity/domain/session.ts';
 import { enabledSsoConfig } from '../../../../contexts/sso/enabled-config.ts';
-import { isSecure, logoutAddress } from '../../../../contexts/sso/oidc-sign-in.ts';
+import { isSecure, logoutAddress, ownIdToken } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { providerLogoutUrl, type SingleLogoutDependencies } from '../../../../contexts/sso/saml/single-logout.ts';
 import { OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { openAccess } from '../../access.ts';
@@ -83,9 +83,10 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         if (method === 'saml')
           return { success: true, logoutUrl: await providerLogoutUrl(services, tenantId, sessionId) };
         const found = method === 'oidc' ? await enabledSsoConfig(services, tenantId, 'oidc') : undefined;
-        if (found) await services.oidcSessions.endCodesBeside(tenantId, sessionId);
-        if (found) clearLogoutHint(reply, OIDC_LOGOUT, isSecure(found));
-        return { success: true, logoutUrl: await logoutAddress(services, found, tenantId, readLogoutHint(request)) };
+        const ended = { owner: tenantId, sessionId, state: tenantId };
+        const idTokenHint = found && (await ownIdToken(services, found, ended, readLogoutHint(request)));
+        if (idTokenHint !== undefined) clearLogoutHint(reply, OIDC_LOGOUT, isSecure(found!));
+        return { success: true, logoutUrl: await logoutAddress(services, found, { ...ended, idTokenHint }) };
       },
     }),
   ],
