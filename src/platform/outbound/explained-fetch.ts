@@ -20,6 +20,16 @@ export class DestinationFailed extends Error {
 const isTooLarge = (error: unknown): boolean =>
   (error as { readonly code?: unknown } | undefined)?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
 
+const TIMEOUTS: readonly unknown[] = [
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+];
+const isOverdue = (error: unknown): boolean =>
+  (error as Partial<Error> | undefined)?.name === 'TimeoutError' ||
+  TIMEOUTS.includes((error as { readonly code?: unknown } | undefined)?.code);
+
 const ABOUT_CERTIFICATES: Readonly<Record<Exclude<CertificateProblem, 'untrusted'>, string>> = {
   expired: 'its certificate has expired',
   not_valid_yet: 'its certificate is not valid yet: compare the clocks',
@@ -58,7 +68,8 @@ export async function destinationFailure(
   if (error instanceof OutboundRefused) return refusalOf(error, address, settings, choice);
   const problem = certificateProblem(error);
   if (speaksNoTls(error)) return 'it does not speak TLS at this port';
-  if (problem === undefined) return 'the address cannot be reached';
+  if (problem === undefined)
+    return isOverdue(error) ? 'the address does not respond in time' : 'the address cannot be reached';
   if (problem !== 'untrusted') return ABOUT_CERTIFICATES[problem];
   return choice.caCertificate === null
     ? 'its certificate is not trusted: set caCertificate to the authority that issued it'

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { privateNetworks } from '../../../../src/platform/outbound/private-networks.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { newOrganization, type TestOrganization } from '../../../dsl/organization.ts';
@@ -134,6 +135,28 @@ describe('a call that fails', () => {
     expect(await tested(gone.url, opted)).toBe('the address cannot be reached');
     expect(await imported(gone.url, opted)).toContain('metadataUrl: the address cannot be reached; or paste');
     expect(await tested('https://no-such-name.invalid')).toBe('the address cannot be reached');
+  });
+
+  it.each([
+    ['that never responds', () => undefined],
+    ['that never ends its response', (response: ServerResponse) => void response.writeHead(200).write('<md:')],
+  ])('because of a server %s says so once the deadline of the call is over', async (_what, respond) => {
+    const peer = createServer(tls, (_request, response) => respond(response));
+    peer.listen(0, '127.0.0.1');
+    await once(peer, 'listening');
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const deadlines = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(300));
+    try {
+      const url = `https://127.0.0.1:${(peer.address() as AddressInfo).port}`;
+      const over = { ...opted, caCertificate: tls.cert };
+      expect(await imported(url, over)).toContain('metadataUrl: the address does not respond in time; or paste');
+      expect(deadlines).toHaveBeenCalledWith(10_000);
+      expect(await tested(url, over)).toBe('the address does not respond in time');
+    } finally {
+      deadlines.mockRestore();
+      peer.closeAllConnections();
+      peer.close();
+    }
   });
 
   it('because of a certificate has a detail of its own in the audit log, and none for the public', async () => {
