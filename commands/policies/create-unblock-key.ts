@@ -3,7 +3,7 @@ import { employee, employeeStream, isEmployed } from '../../src/contexts/employe
 import { unblockKey, unblockKeyClaim, unblockKeyStream } from '../../src/contexts/policies/domain/unblock-key.ts';
 import type { AggregateReader } from '../../src/platform/kernel/aggregate.ts';
 import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
-import { invalid } from '../../src/platform/kernel/failure.ts';
+import { invalid, refuseTogether } from '../../src/platform/kernel/failure.ts';
 
 export interface CreateUnblockKey {
   readonly domain: string;
@@ -36,10 +36,13 @@ export const createUnblockKey = defineCommand({
     { tenantId },
   ) {
     const user = userId === null ? undefined : await aggregates.load(employee, employeeStream(tenantId, userId));
-    if (user && !isEmployed(user)) return invalid('userId', 'is not the id of an active employee');
     const known = deviceId === null ? undefined : await aggregates.load(device, deviceStream(tenantId, deviceId));
-    if (known?.status === 'none' || known?.status === 'deleted')
-      return invalid('deviceId', 'is not the id of a device');
+    const isGone = known?.status === 'none' || known?.status === 'deleted';
+    const refused = refuseTogether(
+      user && !isEmployed(user) ? invalid('userId', 'is not the id of an active employee') : undefined,
+      isGone ? invalid('deviceId', 'is not the id of a device') : undefined,
+    );
+    if (refused) return refused;
     return { key: newKey(), personId: userId ?? (known?.userId || null), userDeactivations: user?.deactivations ?? 0 };
   },
   decide(

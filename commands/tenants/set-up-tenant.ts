@@ -4,7 +4,7 @@ import { readLicense, type License } from '../../src/contexts/tenants/domain/lic
 import type { TenantEvent } from '../../src/contexts/tenants/domain/events.ts';
 import { adminEmailClaim, tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { acceptWith, defineCommand, duplicateOf, type Claim } from '../../src/platform/kernel/command.ts';
-import { conflict, forbidden, invalid } from '../../src/platform/kernel/failure.ts';
+import { conflict, forbidden, invalid, refuseTogether } from '../../src/platform/kernel/failure.ts';
 import { INSTALLATION } from '../../src/platform/kernel/ids.ts';
 import type {
   WithAccountDigest,
@@ -58,15 +58,20 @@ export const setUpTenant = defineCommand({
   aggregate: tenant,
   stream: (_input: SetUpTenant, { tenantId }) => tenantStream(tenantId),
   async prepare(input: SetUpTenant, ports: Ports, { tenantId, now }) {
-    const license = readLicense(input.licenseKey, ports.licensePublicKey, now);
-    if ('refused' in license) return invalid('licenseKey', license.refused);
     if (input.completesSetup && (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)))
       return forbidden('setup_complete');
-    const name = input.name ?? license.clientName;
+    const license = readLicense(input.licenseKey, ports.licensePublicKey, now);
+    const named = 'refused' in license ? input.name : (input.name ?? license.clientName);
     const guessable = input.mustChangePassword
       ? undefined
-      : refuseGuessable('password', input.password, [input.email, input.displayName, name]);
+      : refuseGuessable('password', input.password, [
+          input.email,
+          input.displayName,
+          ...(named === null ? [] : [named]),
+        ]);
+    if ('refused' in license) return refuseTogether(invalid('licenseKey', license.refused), guessable)!;
     if (guessable) return guessable;
+    const name = input.name ?? license.clientName;
     const { privateKeyPem, ...authority } = ports.newAuthority(name, now);
     const [passwordRef, privateKeyRef, slug] = await Promise.all([
       ports.passwords

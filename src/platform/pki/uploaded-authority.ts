@@ -8,7 +8,8 @@ import { isAuthority, permitsPurpose, permitsUsage } from './extension-reading.t
 import { KEY_USAGE } from './extension-writing.ts';
 import { prepareCertificateIssuer } from './certificate-issuer.ts';
 import { OID } from './object-identifiers.ts';
-import { isSignedBy, readCertificates, readPair } from './uploaded-pair.ts';
+import { isSignedBy, readCertificates, readPair, refuseWithKey } from './uploaded-pair.ts';
+import type { UploadedPair } from './uploaded-pair.ts';
 
 /** `30 00`. Certificates of such an issuer cannot name it (RFC 5280 §4.1.2.6). */
 const EMPTY_NAME = 2;
@@ -24,21 +25,27 @@ function whyNoAuthority(certificate: Certificate): string | undefined {
  * Checks a CA that an administrator uploads: PEM of at most 64 KiB each, at `now` (epoch milliseconds). A root must
  * verify under its own key. An intermediate must be followed by the certificate of its issuer, so that a damaged one
  * is detected. Returns the CA in normalized form (certificates only, key as PKCS#8), or the first reason to refuse
- * it.
+ * its certificate and its key.
  */
 export function inspectAuthority(certificatePem: string, privateKeyPem: string, now: number): Authority | Failure {
-  const certificates = readCertificates('certificate', certificatePem);
-  if (isFailure(certificates)) return certificates;
-  const [own, issuer] = certificates;
-  const reason = ifReadable(() => whyNoAuthority(own.fields) ?? '') ?? 'has unreadable extensions';
-  if (reason) return invalid('certificate', reason);
-  if (!issuer && !isSignedBy(own, own)) {
-    return invalid('certificate', 'is not self-signed, or damaged; append the certificate of its issuer');
-  }
+  const certificates = readAuthority(certificatePem);
+  if (isFailure(certificates)) return refuseWithKey(certificates, privateKeyPem);
+  const [own] = certificates;
   const pair = readPair(certificates, privateKeyPem, now);
   if (isFailure(pair)) return pair;
   const normal = { certificatePem: pair.certificatePem, privateKeyPem: pair.privateKeyPem };
   // A CA that is accepted here must work at the next enrollment, when no administrator is there to replace it.
   if (!ifReadable(() => prepareCertificateIssuer(normal))) return invalid('certificate', 'has unreadable extensions');
   return { ...describeCertificate(own.fields), ...normal };
+}
+
+function readAuthority(certificatePem: string): UploadedPair['certificates'] | Failure {
+  const certificates = readCertificates('certificate', certificatePem);
+  if (isFailure(certificates)) return certificates;
+  const [own, issuer] = certificates;
+  const reason = ifReadable(() => whyNoAuthority(own.fields) ?? '') ?? 'has unreadable extensions';
+  if (reason) return invalid('certificate', reason);
+  return issuer || isSignedBy(own, own)
+    ? certificates
+    : invalid('certificate', 'is not self-signed, or damaged; append the certificate of its issuer');
 }

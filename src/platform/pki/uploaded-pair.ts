@@ -1,6 +1,6 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { invalid, isFailure } from '../kernel/failure.ts';
+import { invalid, isFailure, refuseTogether } from '../kernel/failure.ts';
 import type { Failure } from '../kernel/failure.ts';
 import { ifReadable, readCertificate } from './certificate.ts';
 import type { Certificate } from './certificate.ts';
@@ -99,20 +99,36 @@ function isChain(certificates: readonly UploadedCertificate[]): boolean {
   });
 }
 
+/** The first reason to refuse a certificate of each field. */
+function refuseUntrusted(certificates: UploadedPair['certificates'], now: number): Failure | undefined {
+  const reasons = certificates.map(
+    (certificate, index) =>
+      whyUntrusted(certificate, now) ??
+      (isSoundlySigned(certificate, index) ? undefined : 'signature algorithm is weak or unknown'),
+  );
+  const ofChain = reasons.slice(1).find((reason) => reason !== undefined);
+  const refused = refuseTogether(
+    reasons[0] === undefined ? undefined : invalid('certificate', reasons[0]),
+    ofChain === undefined ? undefined : invalid('chain', ofChain),
+  );
+  if (refused || isChain(certificates)) return refused;
+  return invalid('certificate', 'each certificate must be followed by the one that signed it');
+}
+
+/** Adds what is wrong with the key by itself to what is wrong with its certificates. */
+export function refuseWithKey(refused: Failure, privateKey: string): Failure {
+  const key = readPrivateKey(privateKey);
+  return refuseTogether(refused, isFailure(key) ? key : undefined)!;
+}
+
 /** The checks for every uploaded certificate and its key, whatever their purpose. */
 export function readPair(
   certificates: UploadedPair['certificates'],
   privateKey: string,
   now: number,
 ): UploadedPair | Failure {
-  for (const [index, certificate] of certificates.entries()) {
-    const field = index === 0 ? 'certificate' : 'chain';
-    const reason = whyUntrusted(certificate, now);
-    if (reason) return invalid(field, reason);
-    if (!isSoundlySigned(certificate, index)) return invalid(field, 'signature algorithm is weak or unknown');
-  }
-  if (!isChain(certificates))
-    return invalid('certificate', 'each certificate must be followed by the one that signed it');
+  const refused = refuseUntrusted(certificates, now);
+  if (refused) return refuseWithKey(refused, privateKey);
   const key = readPrivateKey(privateKey);
   if (isFailure(key)) return key;
   if (!ifAccepted(() => keysMatch(key, certificates[0].x509.publicKey)))

@@ -114,6 +114,22 @@ describe('an uploaded server certificate', () => {
     );
   });
 
+  it('is rejected with everything that is wrong with its texts', () => {
+    const fieldsOf = (own: { certificatePem: string; privateKeyPem: string }, chain?: string) => {
+      const inspected = upload(own, chain);
+      return 'failed' in inspected ? inspected.fields?.map(({ field }) => field) : [];
+    };
+    const wrong = { certificatePem: 'hello', privateKeyPem: 'hello' };
+    expect(fieldsOf(wrong, 'hello')).toEqual(['certificate', 'chain', 'privateKey']);
+    expect(fieldsOf({ ...server(), privateKeyPem: 'hello' }, 'hello')).toEqual(['chain', 'privateKey']);
+    const weak = rsaAuthority({ bits: 1024, commonName: 'Weak' });
+    expect(fieldsOf({ ...weak, privateKeyPem: 'hello' }, weak.certificatePem)).toEqual([
+      'certificate',
+      'chain',
+      'privateKey',
+    ]);
+  });
+
   it('is rejected with another key, when it has expired, and when it is for clients', () => {
     const own = server();
     expect(refusal(upload({ ...own, privateKeyPem: server().privateKeyPem }))).toBe(

@@ -137,6 +137,17 @@ describe('an uploaded authority is rejected', () => {
     expect(refusal(inspectAuthority(certificate, key, NOW))).toBe(reason);
   });
 
+  it('for its certificate and its key at once', () => {
+    const fieldsOf = (certificate: string, key: string, now = NOW) => {
+      const inspected = inspectAuthority(certificate, key, now);
+      return 'failed' in inspected ? inspected.fields?.map(({ field }) => field) : [];
+    };
+    expect(fieldsOf('hello', 'hello')).toEqual(['certificate', 'privateKey']);
+    expect(fieldsOf(leaf.certificatePem, 'hello')).toEqual(['certificate', 'privateKey']);
+    expect(fieldsOf(certificatePem, 'hello', NOW + 100_000 * DAY)).toEqual(['certificate', 'privateKey']);
+    expect(fieldsOf('hello', privateKeyPem)).toEqual(['certificate']);
+  });
+
   it.each([
     [
       'an encrypted PKCS#8 key',

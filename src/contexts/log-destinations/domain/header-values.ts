@@ -21,11 +21,15 @@ export const withStoredValues = (stored: Headers, given: Headers): Headers =>
     ]),
   );
 
+export const MISSING_VALUE = `is required: no value is stored that ${CONCEALED} stands for`;
+export const concealedIn = (headers: Headers): readonly string[] =>
+  Object.keys(headers).filter((name) => headers[name] === CONCEALED);
+
 /** Refuses `[concealed]` where no value is stored that it could stand for. */
 export function refuseMissingValue(config: DestinationConfig): Failure | undefined {
-  const missing = Object.entries(headersOf(config)).filter(([, value]) => value === CONCEALED);
-  const message = `is required: no value is stored that ${CONCEALED} stands for`;
-  return refuseTogether(...missing.map(([name]) => invalid(`config.headers.${name}`, message)));
+  return refuseTogether(
+    ...concealedIn(headersOf(config)).map((name) => invalid(`config.headers.${name}`, MISSING_VALUE)),
+  );
 }
 
 /**
@@ -38,8 +42,7 @@ export function refuseHeadersElsewhere(
   given: Headers | undefined,
 ): Failure | undefined {
   if (before.type !== 'webhook' || after.type !== 'webhook' || before.url === after.url) return undefined;
-  const kept =
-    given === undefined ? Object.keys(before.headers) : Object.keys(given).filter((name) => given[name] === CONCEALED);
+  const kept = given === undefined ? Object.keys(before.headers) : concealedIn(given);
   return kept.length === 0
     ? undefined
     : invalid(

@@ -41,6 +41,15 @@ describe('set-up and sign-in over HTTP', () => {
     expect((await app.anonymous.get('/api/v1/setup/status')).body).toEqual({ needsSetup: true, devMode: false });
   });
 
+  it('rejects a license and a password together', async () => {
+    const wrong = { ...good(), licenseKey: 'nodot', password: 'First-Admin-2026!' };
+    const { status, body } = await app.anonymous.post('/api/v1/setup/complete', wrong);
+    expect([status, body.fields.map(({ field }: { field: string }) => field)]).toEqual([
+      400,
+      ['licenseKey', 'password'],
+    ]);
+  });
+
   it('says that there is no tenant to sign in to', async () => {
     const { status, body } = await app.anonymous.get('/api/v1/auth/tenant');
     expect([status, body.code]).toEqual([404, 'not_set_up']);

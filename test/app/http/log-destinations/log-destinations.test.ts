@@ -127,6 +127,15 @@ describe('log destinations', () => {
       const created = await tenant.admin.post(BASE, webhook({ headers: { 'x-new': '[concealed]' } }));
       for (const { status, body } of [changed, created])
         expect([status, body.fields?.[0]?.field]).toEqual([400, 'config.headers.x-new']);
+      const beside = await tenant.admin.post(BASE, {
+        ...webhook({ headers: { 'x-new': '[concealed]', 'x-other': '[concealed]' } }),
+        name: 5,
+      });
+      expect(beside.body.fields.map(({ field }: { field: string }) => field).toSorted()).toEqual([
+        'config.headers.x-new',
+        'config.headers.x-other',
+        'name',
+      ]);
       await tenant.admin.delete(`${BASE}/${id}`);
     });
   });

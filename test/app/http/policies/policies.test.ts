@@ -332,6 +332,12 @@ describe('unblock keys', () => {
   const listed = async (id: string) =>
     (await tenant.admin.get(KEYS)).body.unblockKeys.find((one: { id: string }) => one.id === id);
 
+  it('are refused with every id that names nothing', async () => {
+    const nothing = { userId: randomUUID(), deviceId: randomUUID() };
+    const { status, body } = await tenant.admin.post(KEYS, { domain: 'shop.example', reason: 'payroll', ...nothing });
+    expect([status, body.fields.map(({ field }: { field: string }) => field)]).toEqual([400, ['userId', 'deviceId']]);
+  });
+
   it('are shown once, unblock once, and report it', async () => {
     const created = await tenant.admin.post(KEYS, {
       domain: 'Shop.example',

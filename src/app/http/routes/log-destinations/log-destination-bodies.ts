@@ -7,6 +7,7 @@ import {
   type DestinationConfig,
 } from '../../../../contexts/log-destinations/domain/config.ts';
 import type { LogDestination } from '../../../../contexts/log-destinations/domain/events.ts';
+import { concealedIn, MISSING_VALUE } from '../../../../contexts/log-destinations/domain/header-values.ts';
 import type { DestinationType, LogFormat } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
 import { withoutDefault } from '../../../../platform/resources/fields.ts';
@@ -28,13 +29,24 @@ const shared = {
   caCertificate: destinationSettings.caCertificate.optional(),
 };
 
+/** Nothing is stored yet that `[concealed]` could stand for. */
+const newFields = {
+  ...destinationFields,
+  webhook: {
+    ...destinationFields.webhook,
+    headers: destinationFields.webhook.headers.superRefine((headers, { addIssue }) => {
+      for (const name of concealedIn(headers)) addIssue({ code: 'custom', message: MISSING_VALUE, path: [name] });
+    }),
+  },
+};
+
 const newOf = <Type extends DestinationType>(type: Type) => {
   const secret = destinationSecrets[type];
   return z.object({
     type: z.literal(type),
     name: destinationSettings.name,
     config: z.object({
-      ...destinationFields[type],
+      ...newFields[type],
       ...(secret ? { [secret.name]: secret.schema.nullish() } : {}),
     }),
     ...shared,
