@@ -39,9 +39,7 @@ function reasonOf(issue: z.core.$ZodIssue): string {
     case 'invalid_type':
       return issue.input === undefined ? `is required` : `must be of type ${jsonTypeOf(issue.expected)}`;
     case 'too_small':
-      return unitOf(issue.origin) && Number(issue.minimum) === 1
-        ? 'must not be empty'
-        : `must be at least ${measure(issue.minimum, issue.origin)}`;
+      return tooSmall(issue);
     case 'too_big':
       return `must be at most ${measure(issue.maximum, issue.origin)}`;
     case 'invalid_value':
@@ -79,6 +77,11 @@ const UNITS: ReadonlyMap<string, string> = new Map([
   ['array', 'item'],
 ]);
 const unitOf = (origin: string): string | undefined => UNITS.get(origin);
+
+const tooSmall = ({ minimum, origin }: z.core.$ZodIssueTooSmall): string =>
+  unitOf(origin) !== undefined && Number(minimum) === 1
+    ? 'must not be empty'
+    : `must be at least ${measure(minimum, origin)}`;
 
 /** A number, or a length with its unit. */
 function measure(bound: number | bigint, origin: string): string {

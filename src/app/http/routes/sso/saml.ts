@@ -1,13 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { openSsoSession, SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
+import {
+  openSsoSession,
+  SsoRefused,
+  type SsoSignInDependencies,
+  type SsoTokens,
+} from '../../../../contexts/identity/sso-sign-in.ts';
+import type { Actor } from '../../../../platform/kernel/actor.ts';
 import { FailureError, notFound, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import {
   handoverAddress,
   pageReturnOf,
   pageReturnQuery,
   refusalAddress,
   beginningAddress,
+  type PageReturn,
 } from '../../../../contexts/sso/page-return.ts';
 import { samlStartedOnPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
 import { MAX_BASE64 } from '../../../../contexts/sso/saml/document-guard.ts';
@@ -21,6 +29,7 @@ import {
   metadataOf,
   ssoRefusalOf,
   startSamlSignIn,
+  type FinishedSamlSignIn,
   type SamlSignInDependencies,
 } from '../../../../contexts/sso/saml/saml-sign-in.ts';
 import { openAccess } from '../../access.ts';
@@ -41,6 +50,30 @@ const route = routeWith<SamlRouteDependencies>();
 
 /** Three of the 64 characters of base64 are percent-encoded. */
 const MOST_BYTES = MAX_BASE64 * 1.5;
+
+const pageOf = ({ browser }: OpenRequest): PageReturn => (browser === null ? undefined : { challenge: browser });
+
+interface SignInWithoutPage extends Omit<FinishedSamlSignIn, 'marks' | 'issuedAt'> {
+  readonly tenantId: TenantId;
+  readonly reauthenticated: boolean;
+  readonly code: string;
+  readonly actor: Actor;
+}
+
+/** Throws `SamlRefused` if the provider has logged the person out meanwhile. */
+async function beginWithoutPage(
+  services: SamlRouteDependencies,
+  { tenantId, admin, vouchedBy, providerSession, reauthenticated, code, actor }: SignInWithoutPage,
+): Promise<SsoTokens> {
+  const sessionId = randomUUID();
+  await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
+  const proof = { method: 'saml', vouchedBy, reauthenticated, sessionId } as const;
+  const session = { tenantId, sessionId, purpose: 'sso-handoff', code, actor } as const;
+  const tokens = await beginUnlessLoggedOut(services, session, () =>
+    openSsoSession(services, tenantId, admin, proof, actor),
+  );
+  return tokens ?? refuseSaml('logged_out', 'the provider has logged the person out since');
+}
 
 export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
   area: 'auth',
@@ -124,24 +157,22 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             { samlResponse, relayState },
             pending,
           );
-          const { vouchedBy, providerSession } = finished;
           const { adminId, sessionEpoch } = admin;
           const code = await issueSamlCode(
             services,
             { tenantId, adminId, sessionEpoch, method: 'saml', reauthenticated, ...finished },
-            browser === null ? undefined : { challenge: browser },
+            pageOf(pending),
             issuedAt,
           );
           if (browser !== null) return redirect(reply, 303, handoverAddress(tenantId, code));
-          const sessionId = randomUUID();
-          await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
-          const proof = { method: 'saml', vouchedBy, reauthenticated, sessionId } as const;
-          const tokens = await beginUnlessLoggedOut(
-            services,
-            { tenantId, sessionId, purpose: 'sso-handoff', code, actor },
-            () => openSsoSession(services, tenantId, admin, proof, actor),
-          );
-          if (!tokens) refuseSaml('logged_out', 'the provider has logged the person out since');
+          const tokens = await beginWithoutPage(services, {
+            tenantId,
+            admin,
+            ...finished,
+            reauthenticated,
+            code,
+            actor,
+          });
           return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
