@@ -29,6 +29,7 @@ const CHANGES_AT_ONCE = PAGE;
 
 /** Carries out what the plan left open. Every person is one command, and a repeated command changes nothing. */
 export async function applyPlan(ports: SyncPorts, run: SyncRun, staging: Staging, counts: SyncCounts): Promise<void> {
+  if (counts.created + counts.linked + counts.changed + counts.deactivated === 0) return;
   let applied = 0;
   const pages = new PagesInOrder(await staging.carriedOutTo(), async (after) => {
     const items = await staging.openAfter(after, PAGE);

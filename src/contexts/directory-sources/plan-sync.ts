@@ -105,11 +105,12 @@ export async function planSync(ports: SyncPorts, run: SyncRun, staging: Staging)
   const count = (steps: readonly StagedStep[]) => {
     for (const { action } of steps) counts[COUNTED[action]] += 1;
   };
-  const { people: listed, kept, created } = await staging.totals();
+  const totals = await staging.totals();
+  const { people: listed, kept, created, undecided } = totals;
   const repeated = kept === listed ? new Set<string>() : await repeatedEmails(staging);
   const refused = repeated.size > 0 ? await staging.refuseCreations([...repeated], REPEATED_EMAIL) : 0;
   Object.assign(counts, { people: listed, unchanged: kept, created: created - refused, refused });
-  for (let after = ''; ;) {
+  for (let after = ''; undecided > 0;) {
     run.signal.throwIfAborted();
     const people = await staging.undecidedAfter(after, PAGE);
     if (people.length === 0) break;
@@ -118,7 +119,8 @@ export async function planSync(ports: SyncPorts, run: SyncRun, staging: Staging)
     count(steps);
     await staging.plan(steps, counts);
   }
-  return { counts, linkedPeople: await planMissing(ports, run, staging, counts, count) };
+  const { linked } = undecided === 0 ? totals : await staging.totals();
+  return { counts, linkedPeople: await planMissing(ports, run, staging, linked, counts, count) };
 }
 
 async function repeatedEmails(staging: Staging): Promise<ReadonlySet<string>> {
@@ -128,18 +130,22 @@ async function repeatedEmails(staging: Staging): Promise<ReadonlySet<string>> {
   return repeated;
 }
 
-/** Plans for the people whom the directory no longer lists. Returns how many active people the source had. */
+/**
+ * Plans for the people whom the directory no longer lists. `listedLinked`: how many it lists that the source had linked.
+ * Returns how many active people the source had.
+ */
 async function planMissing(
   ports: SyncPorts,
   run: SyncRun,
   staging: Staging,
+  listedLinked: number,
   counts: SyncCounts,
   count: (steps: readonly StagedStep[]) => void,
 ): Promise<number> {
   const reads = ports.reads(run.tenantId);
   const { identified, active } = orThrow(await countLinkedPeople(reads, { source: run.source }));
   // An external id is linked once, so nobody is missing if as many are listed as are linked.
-  if ((await staging.totals()).linked === identified) return active;
+  if (listedLinked === identified) return active;
   let linkedPeople = 0;
   for (let after: string | undefined; ;) {
     run.signal.throwIfAborted();

@@ -2,7 +2,6 @@ import {
   DirectoryFailed,
   MAX_MEMBERSHIPS,
   MAX_PEOPLE,
-  listedPage,
   type Corrections,
   type DirectoryPerson,
   type DirectoryReader,
@@ -32,61 +31,110 @@ export async function readDirectory({
   decided,
 }: Reading): Promise<{ readonly people: number; readonly groups: ReadonlyMap<string, string> }> {
   let people = 0;
-  await eachPage(reader.people(), signal, async (items, corrections) => {
-    people += items.length;
-    if (people > MAX_PEOPLE) throw new DirectoryFailed('the directory lists too many people', { isLasting: true });
-    const { isNews } = await staging.addPeople(items, await decided(items), people);
-    if (corrections) await staging.removePeople(corrections.gone);
-    // The list goes round in circles, and its end is not the end.
-    else if (!isNews) throw new DirectoryFailed('the directory repeats a page');
+  await eachBatch(inBatches(reader.people(), PEOPLE_AT_ONCE, signal), signal, {
+    prepare: async ({ pages }) => {
+      const items = pages.flat();
+      return { items, steps: await decided(items) };
+    },
+    write: async ({ pages, corrections }, { items, steps }) => {
+      people += items.length;
+      if (people > MAX_PEOPLE) throw new DirectoryFailed('the directory lists too many people', { isLasting: true });
+      const listedBefore = await staging.addPeople(items, steps, people);
+      if (corrections) await staging.removePeople(corrections.gone);
+      // The list goes round in circles, and its end is not the end.
+      else if (repeatsPage(pages, listedBefore)) throw new DirectoryFailed('the directory repeats a page');
+    },
   });
   const groups = await selected();
   await staging.keepGroups(groups);
   let memberships = 0;
   if (groups.size > 0)
-    await eachPage(inLargerPages(reader.memberships([...groups.keys()]), MEMBERS_AT_ONCE), signal, async (items) => {
-      memberships += items.length;
-      if (memberships > MAX_MEMBERSHIPS) throw new DirectoryFailed('the directory lists too many members');
-      await staging.addMembers(items);
+    await eachBatch(inBatches(reader.memberships([...groups.keys()]), MEMBERS_AT_ONCE, signal), signal, {
+      prepare: ({ pages }) => Promise.resolve(pages.flat()),
+      write: async (_, items) => {
+        memberships += items.length;
+        if (memberships > MAX_MEMBERSHIPS) throw new DirectoryFailed('the directory lists too many members');
+        await staging.addMembers(items);
+      },
     });
   await staging.analyze();
   return { people, groups };
 }
 
-/** Groups are small, and each write waits for the disk. */
+/** Pages of directories are small, and each write takes round trips. */
+const PEOPLE_AT_ONCE = 2_000;
 const MEMBERS_AT_ONCE = 2_000;
 
-/** The same list in pages of at least this many items, the last one excepted. */
-async function* inLargerPages<Item>(listing: AsyncIterable<Listed<Item>>, size: number): AsyncGenerator<Listed<Item>> {
-  let waiting: Item[] = [];
-  for await (const step of listing) {
-    if (step.kind === 'page') waiting.push(...step.items);
-    if (waiting.length >= size || (step.kind === 'complete' && waiting.length > 0)) {
-      yield listedPage(waiting);
-      waiting = [];
-    }
-    if (step.kind === 'complete') yield step;
-  }
+/** Pages that are written together. Corrections concern what was listed before them, so their page stands alone. */
+interface Batch<Item> {
+  readonly pages: readonly (readonly Item[])[];
+  readonly corrections?: Corrections | undefined;
 }
 
-async function eachPage<Item>(
+/** The same list in batches of at least this many items, as far as it has them. Throws unless it has seen the end. */
+async function* inBatches<Item>(
   listing: AsyncIterable<Listed<Item>>,
+  size: number,
   signal: AbortSignal,
-  work: (items: readonly Item[], corrections: Corrections | undefined) => Promise<void>,
+): AsyncGenerator<Batch<Item>> {
+  let pages: (readonly Item[])[] = [];
+  let waiting = 0;
+  for await (const step of listing) {
+    signal.throwIfAborted();
+    const isEnd = step.kind === 'complete';
+    const isAlone = !isEnd && step.corrections !== undefined;
+    if (!isEnd && !isAlone) {
+      pages.push(step.items);
+      waiting += step.items.length;
+    }
+    if (pages.length > 0 && (waiting >= size || isEnd || isAlone)) {
+      yield { pages };
+      [pages, waiting] = [[], 0];
+    }
+    if (isAlone) yield { pages: [step.items], corrections: step.corrections };
+    if (isEnd) return;
+  }
+  throw new DirectoryFailed('the directory ended its list early');
+}
+
+/** Whether everybody of one of these pages was listed before that page. */
+function repeatsPage(pages: readonly (readonly DirectoryPerson[])[], listedBefore: ReadonlySet<string>): boolean {
+  const seen = new Set(listedBefore);
+  return pages.some((page) => {
+    const isRepeated = page.length > 0 && page.every(({ externalId }) => seen.has(externalId));
+    for (const { externalId } of page) seen.add(externalId);
+    return isRepeated;
+  });
+}
+
+interface BatchWork<Item, Prepared> {
+  /** May run beside the writing of the batch before. */
+  prepare(batch: Batch<Item>): Promise<Prepared>;
+  write(batch: Batch<Item>, prepared: Prepared): Promise<void>;
+}
+
+/** While one batch is written, the next is prepared, and the one after that is read. Batches are written in order. */
+async function eachBatch<Item, Prepared>(
+  batches: AsyncIterable<Batch<Item>>,
+  signal: AbortSignal,
+  { prepare, write }: BatchWork<Item, Prepared>,
 ): Promise<void> {
-  // The next page is read while this one is written.
   let written = Promise.resolve();
+  let writtenBefore = written;
+  const writeAfter = async (before: Promise<void>, batch: Batch<Item>) => {
+    const [prepared] = await Promise.all([prepare(batch), before]);
+    await write(batch, prepared);
+  };
   try {
-    for await (const step of listing) {
-      await written;
-      if (step.kind === 'complete') return;
+    for await (const batch of batches) {
+      await writtenBefore;
       signal.throwIfAborted();
-      written = work(step.items, step.corrections);
-      written.catch(() => undefined); // reported with the next page
+      writtenBefore = written;
+      written = writeAfter(writtenBefore, batch);
+      written.catch(() => undefined); // reported with a later batch
     }
     await written;
   } finally {
-    await written.catch(() => undefined);
+    await Promise.allSettled([writtenBefore, written]);
   }
-  throw new DirectoryFailed('the directory ended its list early');
 }

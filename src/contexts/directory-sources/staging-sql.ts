@@ -9,9 +9,9 @@ export const ADD_PEOPLE = `
     on conflict (tenant_id, sync_id, external_id) do update
       set member_key = excluded.member_key, listed = true, email = excluded.email, action = excluded.action,
           user_id = excluded.user_id, person = excluded.person
-    returning (xmax = 0 or (select not o.listed from directory_sync_people o where o.tenant_id = p.tenant_id and o.sync_id = p.sync_id and o.external_id = p.external_id)) as is_new
+    returning external_id, (xmax = 0 or (select not o.listed from directory_sync_people o where o.tenant_id = p.tenant_id and o.sync_id = p.sync_id and o.external_id = p.external_id)) as is_new
   )
-  select count(*) filter (where is_new)::int as new from added`;
+  select external_id from added where not is_new`;
 export const REMOVE_PEOPLE = `
   update directory_sync_people set listed = false, person = null, email = null, action = null, user_id = null
    where tenant_id = $1 and sync_id = $2 and external_id = any($3)`;

@@ -46,6 +46,7 @@ interface Totals {
   readonly people: number;
   readonly kept: number;
   readonly created: number;
+  readonly undecided: number;
   readonly linked: number;
 }
 
@@ -82,28 +83,29 @@ export class Staging extends StagedGroups {
 
   /**
    * `decided` is what follows already, by external id; people who are kept are staged without their description. Returns
-   * whether anybody of them was not listed before.
+   * the external ids of those who were listed before.
    */
   async addPeople(
     people: readonly DirectoryPerson[],
     decided: ReadonlyMap<string, DecidedPerson>,
     total: number,
-  ): Promise<{ readonly isNews: boolean }> {
-    let isNews = people.length === 0;
+  ): Promise<ReadonlySet<string>> {
+    const unique = [...new Map(people.map((one) => [one.externalId, one])).values()];
+    const steps = unique.map(({ externalId }) => decided.get(externalId));
+    let listedBefore: readonly { external_id: string }[] = [];
     await this.write(async (client) => {
-      const unique = [...new Map(people.map((one) => [one.externalId, one])).values()];
-      const added = this.query<{ new: number }>(client, ADD_PEOPLE, [
+      const added = this.query<{ external_id: string }>(client, ADD_PEOPLE, [
         unique.map(({ externalId }) => externalId),
         unique.map(({ memberKey }) => memberKey),
         unique.map(({ email, isActive }) => (isActive && email !== null ? email.toLowerCase() : null)),
-        unique.map(({ externalId }) => decided.get(externalId)?.action ?? null),
-        unique.map(({ externalId }) => decided.get(externalId)?.userId ?? null),
-        unique.map((one) => (decided.get(one.externalId)?.action === 'keep' ? null : JSON.stringify(one))),
+        steps.map((step) => step?.action ?? null),
+        steps.map((step) => step?.userId ?? null),
+        unique.map((one, at) => (steps[at]?.action === 'keep' ? null : JSON.stringify(one))),
       ]);
       await settleAll([added, this.query(client, PHASE, ['reading', JSON.stringify({ people: total })])]);
-      isNews ||= (await added).rows[0]!.new > 0;
+      listedBefore = (await added).rows;
     });
-    return { isNews };
+    return new Set(listedBefore.map((row) => row.external_id));
   }
 
   /** What was said of these people before does not hold: the directory no longer has them. */
@@ -118,11 +120,15 @@ export class Staging extends StagedGroups {
     await this.pool.asSystem('select analyze_directory_syncs()').catch(() => undefined);
   }
 
-  /** Listed people, those who stay as they are, those who are new, and those whom the source had linked. */
+  /**
+   * Listed people, those who stay as they are, those who are new, those about whom nothing is decided yet, and those whom
+   * the source had linked.
+   */
   async totals(): Promise<Totals> {
     const { rows } = await this.statement<Totals>(
       `select count(*)::int as people, count(*) filter (where action = 'keep')::int as kept,
               count(*) filter (where action = 'create')::int as created,
+              count(*) filter (where action is null)::int as undecided,
               count(*) filter (where action in ('keep', 'change', 'deactivate'))::int as linked
          from directory_sync_people where tenant_id = $1 and sync_id = $2 and listed`,
     );
