@@ -14,8 +14,10 @@ export const directorySyncSummary = z.object({
   trigger: z.enum(syncTriggers),
   dryRun: z.boolean(),
   syncState: z.enum(directorySyncRecordStates),
-  /** Why it failed. */
-  error: z.string().nullable(),
+  error: z
+    .string()
+    .nullable()
+    .describe('Why it failed. Of one that succeeded: which selected group could not be read, and why'),
   counts: syncCounts,
   linkedPeople: z.int().nullable(),
   startedAt: z.iso.datetime(),

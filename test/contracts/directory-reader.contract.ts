@@ -4,6 +4,7 @@ import type {
   DirectoryPerson,
   DirectoryReader,
   Listed,
+  ListedMembers,
 } from '../../src/contexts/directory-sources/domain/directory-reader.ts';
 import { personNumbered, type PeerContent } from '../dsl/directory-peers.ts';
 
@@ -28,16 +29,18 @@ export const contractContent = ({ nests }: { readonly nests: boolean }): PeerCon
 });
 
 export async function listed<Item>(
-  listing: AsyncIterable<Listed<Item>>,
-): Promise<{ items: Item[]; isComplete: boolean }> {
+  listing: AsyncIterable<Listed<Item> | (ListedMembers & { readonly kind: 'withheld' })>,
+): Promise<{ items: Item[]; isComplete: boolean; withheld: string[] }> {
   const items: Item[] = [];
+  const withheld: string[] = [];
   let isComplete = false;
   for await (const step of listing) {
     expect(isComplete).toBe(false);
     if (step.kind === 'page') items.push(...step.items);
+    else if (step.kind === 'withheld') withheld.push(step.groupId);
     else isComplete = true;
   }
-  return { items, isComplete };
+  return { items, isComplete, withheld };
 }
 
 const emailsOf = (people: readonly DirectoryPerson[]) => people.map(({ email }) => email).sort();
@@ -98,7 +101,7 @@ export function directoryReaderContract(
       ]);
       const [one] = all.groups;
       const names = await reader.groupNames([one!.externalId, '00000000-0000-4000-8000-00000000dead']);
-      expect([...names]).toEqual([[one!.externalId, one!.name]]);
+      expect([[...names.names], names.withheld]).toEqual([[[one!.externalId, one!.name]], []]);
       const some = await reader.groups(2);
       expect([some.groups.length, some.isTruncated]).toEqual([2, true]);
     });
@@ -121,7 +124,7 @@ export function directoryReaderContract(
     });
 
     it('completes the list of members of no group', async () => {
-      expect(await listed(reader.memberships([]))).toEqual({ items: [], isComplete: true });
+      expect(await listed(reader.memberships([]))).toEqual({ items: [], isComplete: true, withheld: [] });
     });
   });
 }

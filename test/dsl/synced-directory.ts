@@ -52,8 +52,8 @@ export class SyncedDirectory {
   }
 
   /** The ended synchronization. */
-  async sync() {
-    const { body: begun } = await this.tenant.admin.post(`${this.#path}/sync`, {});
+  async sync(query = '') {
+    const { body: begun } = await this.tenant.admin.post(`${this.#path}/sync${query}`, {});
     for (const until = Date.now() + LONGEST_MS; Date.now() < until; await new Promise((go) => setTimeout(go, 50))) {
       const { body } = await this.tenant.admin.get(`${this.#path}/syncs/${begun.syncId as string}`);
       if (body.syncState === 'syncing') continue;

@@ -3,16 +3,20 @@ import {
   MAX_MEMBERSHIPS,
   MAX_PEOPLE,
   type Corrections,
+  type DirectoryMembership,
   type DirectoryPerson,
   type DirectoryReader,
   type Listed,
+  type ListedMembers,
+  type NamedGroups,
+  type ReadGroups,
 } from './domain/directory-reader.ts';
 import type { DecidedPerson, Staging } from './staging.ts';
 
 export interface Reading {
   readonly reader: DirectoryReader;
   /** The selected groups, once people have been read: that a group is gone counts only where people are found. */
-  selected(): Promise<ReadonlyMap<string, string>>;
+  selected(): Promise<NamedGroups>;
   readonly staging: Staging;
   readonly signal: AbortSignal;
   /** What follows from a page for people of whom that can be said at once, by external id. */
@@ -21,7 +25,7 @@ export interface Reading {
 
 /**
  * Reads a whole directory into the staging tables, a page at a time. Throws unless it has seen the end. Returns how many
- * people it lists, and the selected groups that it has.
+ * people it lists, and what it says of the selected groups.
  */
 export async function readDirectory({
   reader,
@@ -29,7 +33,7 @@ export async function readDirectory({
   staging,
   signal,
   decided,
-}: Reading): Promise<{ readonly people: number; readonly groups: ReadonlyMap<string, string> }> {
+}: Reading): Promise<{ readonly people: number; readonly groups: ReadGroups }> {
   let people = 0;
   await eachBatch(inBatches(reader.people(), PEOPLE_AT_ONCE, signal), signal, {
     prepare: async ({ pages }) => {
@@ -45,20 +49,41 @@ export async function readDirectory({
       else if (repeatsPage(pages, listedBefore)) throw new DirectoryFailed('the directory repeats a page');
     },
   });
-  const groups = await selected();
-  await staging.keepGroups(groups);
+  const named = await selected();
+  const withheld = [...named.withheld];
+  const readable = new Map(named.names);
+  const leaveOut = ({ groupId, reason }: { readonly groupId: string; readonly reason: string }) => {
+    withheld.push({ externalId: groupId, name: named.names.get(groupId) ?? null, reason });
+    readable.delete(groupId);
+  };
   let memberships = 0;
-  if (groups.size > 0)
-    await eachBatch(inBatches(reader.memberships([...groups.keys()]), MEMBERS_AT_ONCE, signal), signal, {
-      prepare: ({ pages }) => Promise.resolve(pages.flat()),
-      write: async (_, items) => {
-        memberships += items.length;
-        if (memberships > MAX_MEMBERSHIPS) throw new DirectoryFailed('the directory lists too many members');
-        await staging.addMembers(items);
+  if (named.names.size > 0)
+    await eachBatch(
+      inBatches(unlessWithheld(reader.memberships([...named.names.keys()]), leaveOut), MEMBERS_AT_ONCE, signal),
+      signal,
+      {
+        prepare: ({ pages }) => Promise.resolve(pages.flat()),
+        write: async (_, items) => {
+          memberships += items.length;
+          if (memberships > MAX_MEMBERSHIPS) throw new DirectoryFailed('the directory lists too many members');
+          await staging.addMembers(items);
+        },
       },
-    });
+    );
+  const groups = { selected: readable, withheld };
+  await staging.keepGroups(groups);
   await staging.analyze();
   return { people, groups };
+}
+
+async function* unlessWithheld(
+  listing: AsyncIterable<ListedMembers>,
+  onWithheld: (step: ListedMembers & { readonly kind: 'withheld' }) => void,
+): AsyncGenerator<Listed<DirectoryMembership>> {
+  for await (const step of listing) {
+    if (step.kind === 'withheld') onWithheld(step);
+    else yield step;
+  }
 }
 
 /** Pages of directories are small, and each write takes round trips. */

@@ -1,8 +1,14 @@
-import type { DirectoryMembership } from './domain/directory-reader.ts';
+import type { DirectoryMembership, ReadGroups, WithheldGroup } from './domain/directory-reader.ts';
 import type { PlannedGroup } from './domain/group-plan.ts';
 import type { MemberDigest } from './domain/member-digest.ts';
 import { ADD_MEMBERS, MEMBERS, MEMBERSHIPS, PLANNED_GROUPS, READ_GROUPS } from './staging-sql.ts';
 import { SyncHold } from './sync-hold.ts';
+
+type NamesById = readonly (readonly [string, string])[];
+interface ReadInPart {
+  readonly groups: NamesById;
+  readonly withheld: readonly WithheldGroup[];
+}
 
 /** What one synchronization has read and planned about the selected groups. */
 export class StagedGroups extends SyncHold {
@@ -15,19 +21,22 @@ export class StagedGroups extends SyncHold {
     });
   }
 
-  /** The selected groups that the directory has. */
-  keepGroups(groups: ReadonlyMap<string, string>): Promise<void> {
+  keepGroups({ selected, withheld }: ReadGroups): Promise<void> {
+    const groups = [...selected];
+    const isWhole = withheld.length === 0;
+    const kept = isWhole ? [JSON.stringify(groups), null] : [null, JSON.stringify({ groups, withheld })];
     return this.write(async (client) => {
-      await this.query(client, READ_GROUPS, [JSON.stringify([...groups])]);
+      await this.query(client, READ_GROUPS, kept);
     });
   }
 
   /** Undefined: no reading has got that far. */
-  async readGroups(): Promise<ReadonlyMap<string, string> | undefined> {
-    const { rows } = await this.statement<{ groups: [string, string][] | null }>(
-      'select read_groups as groups from directory_sync_runs where tenant_id = $1 and sync_id = $2',
+  async readGroups(): Promise<ReadGroups | undefined> {
+    const { rows } = await this.statement<{ groups: NamesById | null; part: ReadInPart | null }>(
+      'select read_groups as groups, read_in_part as part from directory_sync_runs where tenant_id = $1 and sync_id = $2',
     );
-    return rows[0]?.groups ? new Map(rows[0].groups) : undefined;
+    const { groups, withheld } = rows[0]?.part ?? { groups: rows[0]?.groups, withheld: [] };
+    return groups ? { selected: new Map(groups), withheld } : undefined;
   }
 
   /** What the plan says of the groups, for whoever looks at it. */

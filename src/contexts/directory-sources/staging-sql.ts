@@ -33,7 +33,8 @@ export const REFUSE_CREATIONS = `
   update directory_sync_people set action = 'refuse', user_id = null, refusal = $4
    where tenant_id = $1 and sync_id = $2 and action = 'create' and external_id = any($3)`;
 export const CARRIED_OUT = `update directory_sync_runs set carried_out_to = $3 where tenant_id = $1 and sync_id = $2`;
-export const READ_GROUPS = `update directory_sync_runs set read_groups = $3::jsonb where tenant_id = $1 and sync_id = $2`;
+/** `$4`: what a process that knows of no withheld groups must not take for all of them. */
+export const READ_GROUPS = `update directory_sync_runs set read_groups = $3::jsonb, read_in_part = $4::jsonb where tenant_id = $1 and sync_id = $2`;
 export const PLANNED_GROUPS = `update directory_sync_runs set planned_groups = $3::jsonb where tenant_id = $1 and sync_id = $2`;
 export const REFUSE = `
   update directory_sync_people p set refusal = r.refusal

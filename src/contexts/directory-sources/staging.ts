@@ -66,7 +66,7 @@ export class Staging extends StagedGroups {
       );
       await this.query(client, CARRIED_OUT, ['']);
       await this.query(client, PLANNED_GROUPS, ['[]']);
-      await this.query(client, READ_GROUPS, [null]);
+      await this.query(client, READ_GROUPS, [null, null]);
       await this.query(client, PHASE, ['reading', '{}']);
     });
   }

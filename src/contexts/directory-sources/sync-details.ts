@@ -1,6 +1,6 @@
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import type { DirectoryPerson } from './domain/directory-reader.ts';
+import type { DirectoryPerson, WithheldGroup } from './domain/directory-reader.ts';
 import type { PlannedGroup } from './domain/group-plan.ts';
 import type { Progress, SyncPhase } from './sync-hold.ts';
 
@@ -22,6 +22,7 @@ export interface SyncDetails {
   readonly progress: Progress;
   readonly plan: Readonly<Record<(typeof ACTIONS)[number], readonly PlannedPerson[]>>;
   readonly plannedGroups: readonly PlannedGroup[];
+  readonly unreadGroups: readonly WithheldGroup[];
 }
 
 interface PlannedRow {
@@ -37,9 +38,10 @@ export async function syncDetails(
   tenantId: TenantId,
   syncId: string,
 ): Promise<SyncDetails | undefined> {
-  const { rows } = await pool.statement<Pick<SyncDetails, 'phase' | 'progress' | 'plannedGroups'>>(
+  const { rows } = await pool.statement<Pick<SyncDetails, 'phase' | 'progress' | 'plannedGroups' | 'unreadGroups'>>(
     tenantId,
-    'select phase, progress, planned_groups as "plannedGroups" from directory_sync_runs where tenant_id = $1 and sync_id = $2',
+    `select phase, progress, planned_groups as "plannedGroups", coalesce(read_in_part -> 'withheld', '[]') as "unreadGroups"
+       from directory_sync_runs where tenant_id = $1 and sync_id = $2`,
     [syncId],
   );
   if (!rows[0]) return undefined;

@@ -22,6 +22,7 @@ import { Staging } from './staging.ts';
 import { RENEWED_EVERY_MS, SyncHeldElsewhere } from './sync-hold.ts';
 import { syncGroups } from './sync-groups.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
+import { withheldReason } from './withheld-groups.ts';
 
 export interface SyncAttempt {
   readonly tenantId: TenantId;
@@ -97,11 +98,12 @@ export class DirectorySyncs {
       const counts = isRead ? await staging.counts() : await this.#planned(run, state, staging, reader);
       if (!counts) return;
       // Whoever was chosen, or came back, since the directory was read has no members here.
-      const selected = (await staging.readGroups()) ?? new Map<string, string>();
+      const read = (await staging.readGroups()) ?? { selected: new Map<string, string>(), withheld: [] };
       await applyPlan(this.#ports, run, staging, counts);
-      const { refusal, ...groups } = await syncGroups(this.#ports, run, staging, selected);
+      const { refusal, ...groups } = await syncGroups(this.#ports, run, staging, read);
       const done = { ...counts, ...(await staging.carriedOut(counts)), ...groups };
-      await this.#end(run, staging, refusal === undefined ? 'succeeded' : 'failed', done, refusal ?? null);
+      const reason = refusal ?? withheldReason(read.withheld);
+      await this.#end(run, staging, refusal === undefined ? 'succeeded' : 'failed', done, reason);
     } finally {
       await reader.close();
     }
@@ -127,7 +129,7 @@ export class DirectorySyncs {
       ...(await planGroups(this.#ports, run, staging, groups)),
     });
     if (sync!.isDryRun) {
-      await this.#end(run, staging, 'planned', await withGroups(), null);
+      await this.#end(run, staging, 'planned', await withGroups(), withheldReason(groups.withheld));
       return undefined;
     }
     const isHeld = needsConfirmation(counts.deactivated, linkedPeople, source!.maxDeactivationShare);

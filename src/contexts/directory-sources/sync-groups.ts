@@ -8,6 +8,7 @@ import { derivedId } from '../../platform/execution/derived-id.ts';
 import { FailureError, isFailure, orThrow, type Failure } from '../../platform/kernel/failure.ts';
 import type { TenantReads } from '../../platform/kernel/query.ts';
 import { inParallel } from '../../platform/kernel/in-parallel.ts';
+import type { ReadGroups, WithheldGroup } from './domain/directory-reader.ts';
 import { NO_MEMBERS } from './domain/member-digest.ts';
 import type { Staging } from './staging.ts';
 import type { SyncPorts, SyncRun } from './sync-ports.ts';
@@ -25,18 +26,18 @@ export interface SyncedGroups {
 /**
  * Makes the groups of the source those that are selected, with exactly the members that were read. A group that is no
  * longer selected, or no longer at the directory, is handed over to administrators: policies may refer to it. If it
- * returns, it is the same group again.
+ * returns, it is the same group again. A group that the directory withholds stays as it is.
  */
 export async function syncGroups(
   ports: SyncPorts,
   run: SyncRun,
   staging: Staging,
-  selected: ReadonlyMap<string, string>,
+  { selected, withheld }: ReadGroups,
 ): Promise<SyncedGroups> {
   const { executor, freshness, head, reads } = ports;
   const owner = { kind: 'directory', id: run.sourceId } as const;
   await freshness.waitFor(['groups', 'group_members'], await head(), FRESH_MS);
-  const present = orThrow(await groupsOfSource(reads(run.tenantId), { source: owner }));
+  const present = withoutWithheld(orThrow(await groupsOfSource(reads(run.tenantId), { source: owner })), withheld);
   const reclaimed = await reclaimedGroups(ports, run, present, selected);
   const byExternalId = new Map([...present, ...reclaimed].map((one) => [one.externalId, one]));
   const read = await staging.memberships();
@@ -58,6 +59,15 @@ export async function syncGroups(
     if (externalId === null || !selected.has(externalId))
       await refusalOf(executor.execute(releaseGroup, { groupId, by: owner }, run.execution));
   return synced;
+}
+
+/** The groups that a synchronization may change or release. */
+export function withoutWithheld(
+  present: readonly GroupOfSource[],
+  withheld: readonly WithheldGroup[],
+): readonly GroupOfSource[] {
+  const ids = new Set(withheld.map(({ externalId }) => externalId));
+  return present.filter(({ externalId }) => externalId === null || !ids.has(externalId));
 }
 
 /** Groups that the source released before, and that are selected and there again: they keep their policies. */

@@ -109,6 +109,20 @@ describe('a hostile LDAP server', () => {
     ).rejects.toThrow('the directory refuses the search (LDAP result 4)');
   });
 
+  it('forbids to read the members of one group: the others are read', async () => {
+    const { items, withheld } = await using(
+      ({ id, searches }, socket) => {
+        const groups = [someone(id, 1), someone(id, 2)];
+        const members = entry(id, 'uid=u2,dc=acme', { member: ['uid=u7,dc=acme'] });
+        const reply = [[...groups, done(id, '')], [done(id, '', 50)], [members, done(id, '')]][searches];
+        socket.write(Buffer.concat(reply!));
+      },
+      (reader) => listed(reader.memberships([1, 2].map((n) => `00000000-0000-4000-8000-00000000000${n}`))),
+    );
+    expect(items).toEqual([{ groupId: '00000000-0000-4000-8000-000000000002', memberKey: 'uid=u7,dc=acme' }]);
+    expect(withheld).toEqual(['00000000-0000-4000-8000-000000000001']);
+  });
+
   it('sends 100,000 entries in one page', async () => {
     await expect(
       read(({ id }, socket) => {

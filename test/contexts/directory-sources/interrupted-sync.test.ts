@@ -113,6 +113,50 @@ describe('a synchronization that is interrupted', () => {
     expect((await stateOf(again)).counts).toMatchObject({ created: 0, changed: 0, unchanged: PEOPLE + 20 });
   });
 
+  it('after it read a group in part: the next attempt leaves that group as it is, too', async () => {
+    const [sales, trade] = [
+      { id: 'g-sales', name: 'Sales', members: ['id-0', 'id-1'] },
+      { id: 'g-trade', name: 'Trade', members: ['id-2'] },
+    ];
+    const counted = async () => {
+      const { body } = await tenant.admin.get('/api/v1/admin/groups');
+      const groups = body.groups as { name: string; source: string; memberCount: number }[];
+      return groups.map(({ name, source, memberCount }) => [name, source, memberCount]).sort();
+    };
+    peer.content.groups = [sales, trade];
+    await tenant.admin.put(`${BASE}/${sourceId}/synced-groups`, { groupIds: ['g-sales', 'g-trade'] });
+    await attempt(await begin());
+    peer.content.groups = [sales, { ...trade, members: ['id-2', 'id-3'] }];
+    peer.misbehave((url, response) => {
+      if (url.pathname !== '/api/v1/groups/g-sales/users') return false;
+      response.writeHead(403).end('{}');
+      return true;
+    });
+    const syncId = await begin();
+    const { executor } = app.services;
+    const dying: SyncPorts['executor'] = {
+      claimHolders: (tenantId, claims) => executor.claimHolders(tenantId, claims),
+      execute: () => Promise.reject(new Error('the process has died')),
+      executeAll: executor.executeAll.bind(executor) as SyncPorts['executor']['executeAll'],
+    };
+    await expect(attempt(syncId, { executor: dying })).rejects.toThrow('the process has died');
+    const requests = peer.requests.length;
+    await attempt(syncId);
+    expect(peer.requests.length).toBe(requests);
+    expect(await stateOf(syncId)).toMatchObject({
+      syncState: 'succeeded',
+      error: expect.stringContaining('g-sales') as string,
+      plan: { unreadGroups: [{ externalId: 'g-sales', name: 'Sales' }] },
+    });
+    expect(await counted()).toEqual([
+      ['Sales', 'directory', 2],
+      ['Trade', 'directory', 2],
+    ]);
+    peer.misbehave();
+    await tenant.admin.put(`${BASE}/${sourceId}/synced-groups`, { groupIds: [] });
+    await attempt(await begin());
+  });
+
   it('after it created people, before it noted that: the next attempt creates nobody twice', async () => {
     const newcomers = Array.from({ length: 15 }, (_, n) => personNumbered(PEOPLE + 20 + n));
     peer.content.people = [...peer.content.people, ...newcomers];

@@ -39,6 +39,32 @@ export type Listed<Item> =
     }
   | { readonly kind: 'complete' };
 
+/** Also the members of one group may be withheld: those that were listed before do not count. */
+export type ListedMembers =
+  Listed<DirectoryMembership> | { readonly kind: 'withheld'; readonly groupId: string; readonly reason: string };
+
+/** A selected group that the directory does not let the source read, now and until somebody changes something. */
+export interface WithheldGroup {
+  readonly externalId: string;
+  /** Null if the directory withholds it, too. */
+  readonly name: string | null;
+  readonly reason: string;
+}
+
+/** One that is in neither is gone from the directory, which was asked for it. */
+export interface NamedGroups {
+  readonly names: ReadonlyMap<string, string>;
+  readonly withheld: readonly WithheldGroup[];
+}
+
+/** What one reading found out about the selected groups. */
+export interface ReadGroups {
+  /** Names by id, of the groups whose members were read. */
+  readonly selected: ReadonlyMap<string, string>;
+  /** They stay as they are. */
+  readonly withheld: readonly WithheldGroup[];
+}
+
 /** Items of the page may correct what earlier pages said, so it is no mistake if all were listed before. */
 export interface Corrections {
   /** External ids of people who were listed before, perhaps, and have left. */
@@ -58,11 +84,11 @@ export interface DirectoryReader {
   test(): Promise<void>;
   /** At most `most` groups. */
   groups(most: number): Promise<{ readonly groups: readonly DirectoryGroup[]; readonly isTruncated: boolean }>;
-  /** Names of these groups, by id. One that is left out is gone from the directory, which was asked for it. */
-  groupNames(groupIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Names of these groups, by id. */
+  groupNames(groupIds: readonly string[]): Promise<NamedGroups>;
   people(): AsyncIterable<Listed<DirectoryPerson>>;
   /** Members of these groups, those of nested groups included. */
-  memberships(groupIds: readonly string[]): AsyncIterable<Listed<DirectoryMembership>>;
+  memberships(groupIds: readonly string[]): AsyncIterable<ListedMembers>;
   close(): Promise<void>;
 }
 
@@ -78,6 +104,13 @@ export class DirectoryFailed extends Error {
     super(reason, { cause });
     this.name = 'DirectoryFailed';
     this.isLasting = isLasting;
+  }
+}
+
+/** The credentials are good, and may not read this. */
+export class DirectoryForbids extends DirectoryFailed {
+  constructor(reason: string, cause?: unknown) {
+    super(reason, { isLasting: true, cause });
   }
 }
 

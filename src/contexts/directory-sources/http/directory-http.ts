@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OutboundRefused, type GuardedFetch, type OutboundRequest } from '../../../platform/outbound/guarded-fetch.ts';
-import { DirectoryFailed, type DirectoryGroup } from '../domain/directory-reader.ts';
-import { inParallel } from '../../../platform/kernel/in-parallel.ts';
+import { DirectoryFailed, DirectoryForbids } from '../domain/directory-reader.ts';
 import { parsedUrl } from '../../../platform/kernel/parsed-url.ts';
 
 /** One page of 1,000 people, with room. */
@@ -135,8 +134,7 @@ async function isLimited(response: Response): Promise<boolean> {
 class NothingThere extends DirectoryFailed {}
 
 function refusal(status: number): DirectoryFailed {
-  if (status === 403)
-    return new DirectoryFailed('the credentials lack a permission of the directory', { isLasting: true });
+  if (status === 403) return new DirectoryForbids('the credentials lack a permission of the directory');
   const reason = `the directory returned status ${status}`;
   return status === 404 ? new NothingThere(reason) : new DirectoryFailed(reason);
 }
@@ -216,26 +214,6 @@ export const stringIn = (item: unknown, name: string): string | null => {
   const value = typeof item === 'object' && item !== null ? (item as Record<string, unknown>)[name] : undefined;
   return typeof value === 'string' ? value : null;
 };
-
-/** Look-ups of single groups at the same time. */
-const GROUPS_AT_ONCE = 4;
-
-/** Each group is asked for by its id: a list may be cut short, and would not say so. */
-export async function namesByAsking(
-  groupIds: readonly string[],
-  find: (groupId: string) => Promise<DirectoryGroup | undefined>,
-): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
-  await inParallel(GROUPS_AT_ONCE, groupIds, async (groupId) => {
-    const group = await find(groupId).catch((error: unknown) => {
-      if (!(error instanceof DirectoryFailed)) throw error;
-      const { message, isLasting } = error;
-      throw new DirectoryFailed(`${message}, for the group ${groupId}`, { isLasting, cause: error });
-    });
-    if (group) names.set(groupId, group.name);
-  });
-  return names;
-}
 
 /** The first `most` groups of a list that comes in pages. */
 export async function firstGroups<Group>(pages: AsyncIterable<readonly Group[]>, most: number) {

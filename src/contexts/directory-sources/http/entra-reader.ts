@@ -9,8 +9,10 @@ import {
   type DirectoryPerson,
   type DirectoryReader,
   type Listed,
+  type ListedMembers,
 } from '../domain/directory-reader.ts';
-import { bearer, DirectoryHttp, firstGroups, listIn, namesByAsking, requestToken, stringIn } from './directory-http.ts';
+import { bearer, DirectoryHttp, firstGroups, listIn, requestToken, stringIn } from './directory-http.ts';
+import { membersUnlessWithheld, namesByAsking } from '../withheld-groups.ts';
 
 export interface EntraSource {
   readonly directoryId: string;
@@ -109,15 +111,16 @@ export class EntraReader implements DirectoryReader {
     throw new DirectoryFailed('the directory does not say whose accounts are enabled', { isLasting: true });
   }
 
-  async *memberships(groupIds: readonly string[]): AsyncGenerator<Listed<DirectoryMembership>> {
-    for (const groupId of groupIds) {
-      // Groups and devices among the members are nobody's id. A cast to users would make this an advanced query, which
-      // reads from an index that lags behind.
-      const start = `${this.#base}/groups/${encodeURIComponent(groupId)}/transitiveMembers?$select=id&$top=999`;
-      for await (const items of pagesOf(this.#http(), start))
-        yield listedPage(items.flatMap((item) => membershipOf(groupId, item)));
-    }
+  async *memberships(groupIds: readonly string[]): AsyncGenerator<ListedMembers> {
+    for (const groupId of groupIds) yield* membersUnlessWithheld(groupId, this.#membersOf(groupId));
     yield COMPLETE;
+  }
+
+  async *#membersOf(groupId: string): AsyncGenerator<readonly DirectoryMembership[]> {
+    // Groups and devices among the members are nobody's id. A cast to users would make this an advanced query, which
+    // reads from an index that lags behind.
+    const start = `${this.#base}/groups/${encodeURIComponent(groupId)}/transitiveMembers?$select=id&$top=999`;
+    for await (const items of pagesOf(this.#http(), start)) yield items.flatMap((item) => membershipOf(groupId, item));
   }
 
   async close(): Promise<void> {

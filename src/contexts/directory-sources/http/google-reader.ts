@@ -11,8 +11,10 @@ import {
   type DirectoryPerson,
   type DirectoryReader,
   type Listed,
+  type ListedMembers,
 } from '../domain/directory-reader.ts';
-import { bearer, DirectoryHttp, firstGroups, listIn, namesByAsking, requestToken, stringIn } from './directory-http.ts';
+import { bearer, DirectoryHttp, firstGroups, listIn, requestToken, stringIn } from './directory-http.ts';
+import { membersUnlessWithheld, namesByAsking } from '../withheld-groups.ts';
 
 export interface GoogleSource {
   readonly domain: string;
@@ -70,15 +72,17 @@ export class GoogleReader implements DirectoryReader {
     yield COMPLETE;
   }
 
-  async *memberships(groupIds: readonly string[]): AsyncGenerator<Listed<DirectoryMembership>> {
-    for (const groupId of groupIds) {
-      const start = `${this.#base}/groups/${encodeURIComponent(groupId)}/members?includeDerivedMembership=true&maxResults=200`;
-      for await (const items of pagesOf(this.#http(), start, 'members')) {
-        const people = items.filter((item) => item['type'] === 'USER' && typeof item['id'] === 'string');
-        yield listedPage(people.map((item) => ({ groupId, memberKey: item['id'] as string })));
-      }
-    }
+  async *memberships(groupIds: readonly string[]): AsyncGenerator<ListedMembers> {
+    for (const groupId of groupIds) yield* membersUnlessWithheld(groupId, this.#membersOf(groupId));
     yield COMPLETE;
+  }
+
+  async *#membersOf(groupId: string): AsyncGenerator<readonly DirectoryMembership[]> {
+    const start = `${this.#base}/groups/${encodeURIComponent(groupId)}/members?includeDerivedMembership=true&maxResults=200`;
+    for await (const items of pagesOf(this.#http(), start, 'members')) {
+      const people = items.filter((item) => item['type'] === 'USER' && typeof item['id'] === 'string');
+      yield people.map((item) => ({ groupId, memberKey: item['id'] as string }));
+    }
   }
 
   async close(): Promise<void> {

@@ -9,8 +9,10 @@ import {
   type DirectoryPerson,
   type DirectoryReader,
   type Listed,
+  type ListedMembers,
 } from '../domain/directory-reader.ts';
-import { DirectoryHttp, firstGroups, listIn, namesByAsking, stringIn } from './directory-http.ts';
+import { DirectoryHttp, firstGroups, listIn, stringIn } from './directory-http.ts';
+import { membersUnlessWithheld, namesByAsking } from '../withheld-groups.ts';
 
 export interface OktaSource {
   /** Without a trailing slash. */
@@ -53,13 +55,15 @@ export class OktaReader implements DirectoryReader {
     yield COMPLETE;
   }
 
-  async *memberships(groupIds: readonly string[]): AsyncGenerator<Listed<DirectoryMembership>> {
-    for (const groupId of groupIds) {
-      const start = `${this.#base}/groups/${encodeURIComponent(groupId)}/users?limit=200`;
-      for await (const items of pagesOf(this.#http(), start))
-        yield listedPage(items.map((item) => ({ groupId, memberKey: idOf(item, 'person') })));
-    }
+  async *memberships(groupIds: readonly string[]): AsyncGenerator<ListedMembers> {
+    for (const groupId of groupIds) yield* membersUnlessWithheld(groupId, this.#membersOf(groupId));
     yield COMPLETE;
+  }
+
+  async *#membersOf(groupId: string): AsyncGenerator<readonly DirectoryMembership[]> {
+    const start = `${this.#base}/groups/${encodeURIComponent(groupId)}/users?limit=200`;
+    for await (const items of pagesOf(this.#http(), start))
+      yield items.map((item) => ({ groupId, memberKey: idOf(item, 'person') }));
   }
 
   async close(): Promise<void> {

@@ -11,10 +11,12 @@ import {
   type DirectoryPerson,
   type DirectoryReader,
   type Listed,
+  type ListedMembers,
 } from '../domain/directory-reader.ts';
 import { connectToLdap, type LdapAddress } from './ldap-connection.ts';
 import { dnKey, textOf, type LdapDialect } from './ldap-dialect.ts';
 import { GroupMembers, type LdapGroup } from './group-members.ts';
+import { membersUnlessWithheld } from '../withheld-groups.ts';
 import { LdapSession, type LdapEntry, type LdapSearch } from './ldap-session.ts';
 
 export interface LdapSource extends LdapAddress {
@@ -64,7 +66,8 @@ export class LdapReader implements DirectoryReader {
     const wanted = new Set(groupIds);
     const { groups, isTruncated } = await this.groups(MAX_DIRECTORY_GROUPS);
     if (isTruncated) throw new DirectoryFailed('the directory lists too many groups', { isLasting: true });
-    return new Map(groups.filter(({ externalId }) => wanted.has(externalId)).map((one) => [one.externalId, one.name]));
+    const found = groups.filter(({ externalId }) => wanted.has(externalId));
+    return { names: new Map(found.map((one) => [one.externalId, one.name])), withheld: [] };
   }
 
   async *people(): AsyncGenerator<Listed<DirectoryPerson>> {
@@ -75,7 +78,7 @@ export class LdapReader implements DirectoryReader {
     yield COMPLETE;
   }
 
-  async *memberships(groupIds: readonly string[]): AsyncGenerator<Listed<DirectoryMembership>> {
+  async *memberships(groupIds: readonly string[]): AsyncGenerator<ListedMembers> {
     const byId = new Map<string, LdapGroup>();
     const byDn = new Map<string, LdapGroup>();
     for await (const entries of this.#groupEntries()) {
@@ -90,7 +93,7 @@ export class LdapReader implements DirectoryReader {
     for (const groupId of groupIds) {
       const group = byId.get(groupId);
       if (!group) continue;
-      for await (const keys of members.of(group)) yield listedPage(keys.map((memberKey) => ({ groupId, memberKey })));
+      yield* membersUnlessWithheld(groupId, membershipsIn(groupId, members.of(group)));
     }
     yield COMPLETE;
   }
@@ -135,6 +138,13 @@ export class LdapReader implements DirectoryReader {
       throw error;
     }
   }
+}
+
+async function* membershipsIn(
+  groupId: string,
+  pages: AsyncIterable<readonly string[]>,
+): AsyncGenerator<readonly DirectoryMembership[]> {
+  for await (const keys of pages) yield keys.map((memberKey) => ({ groupId, memberKey }));
 }
 
 const nameOf = (entry: LdapEntry): string => tidyText(textOf(entry, 'cn')) ?? tidyText(entry.dn) ?? 'group';

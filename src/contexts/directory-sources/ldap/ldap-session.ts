@@ -7,7 +7,7 @@ import {
   type Filter,
   type SearchResponse,
 } from 'ldapts';
-import { DirectoryFailed } from '../domain/directory-reader.ts';
+import { DirectoryFailed, DirectoryForbids } from '../domain/directory-reader.ts';
 import type { FramedSocket } from './framed-socket.ts';
 
 /** An entry with its values as bytes: some of them are no text. */
@@ -35,6 +35,7 @@ const MAX_EMPTY_PAGES = 100;
 const SPARE_MESSAGES = 100;
 const SUCCESS = 0;
 const NO_SUCH_OBJECT = 32;
+const INSUFFICIENT_ACCESS = 50;
 
 /** The members of ldapts that its types hide. `package.json` pins the version because of them. */
 interface InnerClient {
@@ -90,7 +91,7 @@ export class LdapSession {
           } as ConstructorParameters<typeof SearchRequest>[0]),
         ),
       );
-      if (response.status !== SUCCESS) throw new DirectoryFailed(searchReason(response.status));
+      if (response.status !== SUCCESS) throw refusedSearch(response.status);
       if (response.searchEntries.length > PAGE_SIZE)
         throw new DirectoryFailed('the directory sent more than was asked for');
       const cookie = cookieOf(response);
@@ -114,7 +115,7 @@ export class LdapSession {
       if (this.#socket.failure) throw this.#socket.failure;
       if (error instanceof InvalidCredentialsError)
         throw new DirectoryFailed('the directory refuses the credentials', { isLasting: true, cause: error });
-      if (error instanceof ResultCodeError) throw new DirectoryFailed(searchReason(error.code), { cause: error });
+      if (error instanceof ResultCodeError) throw refusedSearch(error.code, error);
       if (error instanceof Error && error.message.includes('timed out'))
         throw new DirectoryFailed('the directory took too long', { cause: error });
       throw new DirectoryFailed('the directory sent a malformed message', { cause: error });
@@ -134,5 +135,8 @@ const entryOf = ({ name, attributes }: SearchResponse['searchEntries'][number]):
   return { dn: name, names: [...byName.keys()], values: (attribute) => byName.get(attribute.toLowerCase()) ?? [] };
 };
 
-const searchReason = (code: number): string =>
-  code === NO_SUCH_OBJECT ? 'the base DN does not exist' : `the directory refuses the search (LDAP result ${code})`;
+function refusedSearch(code: number, cause?: unknown): DirectoryFailed {
+  if (code === NO_SUCH_OBJECT) return new DirectoryFailed('the base DN does not exist', { cause });
+  const reason = `the directory refuses the search (LDAP result ${code})`;
+  return code === INSUFFICIENT_ACCESS ? new DirectoryForbids(reason, cause) : new DirectoryFailed(reason, { cause });
+}

@@ -36,6 +36,8 @@ const source = { path: `${base}/{sourceID}`, params: z.object({ sourceID: uuid()
 const one = { path: `${source.path}/syncs/{syncId}`, params: z.object({ sourceID: uuid(), syncId: uuid() }) };
 const syncing = z.object({ syncId: z.uuid(), syncState: z.literal('syncing') });
 const flag = truthText();
+/** Groups of a part that a response lists. */
+const LISTED_GROUPS = 100;
 
 const plannedPerson = z.object({
   externalId: z.string(),
@@ -54,6 +56,7 @@ const plannedGroup = z.object({
   membersBefore: z.int(),
   members: z.int(),
 });
+const unreadGroup = z.object({ externalId: z.string(), name: z.string().nullable(), reason: z.string() });
 const syncView = directorySyncSummary.extend({
   /** Null before the first attempt, and from a day after the end. */
   progress: z
@@ -69,6 +72,11 @@ const syncView = directorySyncSummary.extend({
       groups: z
         .array(plannedGroup)
         .describe('Of a dry run and of a plan that waits. A released group is handed over to administrators, as it is'),
+      unreadGroups: z
+        .array(unreadGroup)
+        .describe(
+          'Selected groups that the credentials may not read, and why. They stay as they are, with their members',
+        ),
     })
     .nullable(),
 });
@@ -169,6 +177,7 @@ export const directorySyncRoutes: RouteGroup<DirectorySyncsRouteDependencies> = 
           progress: { phase: details.phase, counts, applied },
           plan: {
             groups: details.plannedGroups,
+            unreadGroups: details.unreadGroups.slice(0, LISTED_GROUPS),
             created: create,
             linked: link,
             changed: change.map(shown),
