@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordOffboardingStep } from '../../../commands/employees/record-offboarding-step.ts';
+import { recordOffboardingSteps } from '../../../commands/employees/record-offboarding-steps.ts';
 import { revokeDevice } from '../../../commands/devices/revoke-device.ts';
 import { revokeEnrollmentToken } from '../../../commands/enrollment/revoke-enrollment-token.ts';
 import { revokeUnblockKey } from '../../../commands/policies/revoke-unblock-key.ts';
@@ -83,12 +83,17 @@ export async function offboardPerson(
     throw new JobFailed('the read models are behind');
   const execution = { tenantId, actor: system('offboarding'), correlationId };
   const leaving = { parts, execution, userId, state };
-  for (const step of offboardingSteps) {
-    if (state.steps.includes(step)) continue;
-    if (step === 'device_certificates' && !(await mayRevoke(leaving))) return;
-    const count = await take[step](leaving);
-    const done = { userId, offboardingId: state.offboardingId, step, count };
-    orThrow(await parts.executor.execute(recordOffboardingStep, done, execution));
+  const steps: { step: OffboardingStep; count: number }[] = [];
+  try {
+    for (const step of offboardingSteps) {
+      if (state.steps.includes(step)) continue;
+      if (step === 'device_certificates' && !(await mayRevoke(leaving))) break;
+      steps.push({ step, count: await take[step](leaving) });
+    }
+  } finally {
+    // Together, also before an error: when thousands leave, each write of its own would wait for the disk.
+    const done = { userId, offboardingId: state.offboardingId, steps };
+    if (steps.length > 0) orThrow(await parts.executor.execute(recordOffboardingSteps, done, execution));
   }
 }
 

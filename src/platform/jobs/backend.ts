@@ -25,6 +25,16 @@ export interface JobBackend {
 
 const DAY_S = 24 * 60 * 60;
 
+const FINISHED_KEPT = 10_000;
+const KEPT_COMPLETED = { age: DAY_S, count: FINISHED_KEPT };
+const KEPT_FAILED = { age: 30 * DAY_S, count: FINISHED_KEPT };
+
+/** Of a job whose end removes no other jobs. */
+export const REMOVES_NOTHING: Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'> = {
+  removeOnComplete: false,
+  removeOnFail: false,
+};
+
 /** BullMQ's name for the backoff. The job's own declaration determines the delay (`retryDelay`). */
 const DECLARED_BACKOFF = 'declared';
 
@@ -34,8 +44,8 @@ export const storedOptions = ({ definition }: Pick<PreparedJob, 'definition'>): 
   backoff: { type: DECLARED_BACKOFF },
   // A finished job is kept while its id must be recognized; a failed one until an operator has had time to look at
   // it.
-  removeOnComplete: { age: DAY_S, count: 10_000 },
-  removeOnFail: { age: 30 * DAY_S, count: 10_000 },
+  removeOnComplete: KEPT_COMPLETED,
+  removeOnFail: KEPT_FAILED,
   // The reason is stored (`failureReason`); a stack would contain the original message.
   stackTraceLimit: 0,
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endOffboarding } from '../../../commands/employees/end-offboarding.ts';
-import { recordOffboardingStep } from '../../../commands/employees/record-offboarding-step.ts';
+import { recordOffboardingSteps } from '../../../commands/employees/record-offboarding-steps.ts';
 import { startOffboarding } from '../../../commands/employees/start-offboarding.ts';
 import { revokeUnblockKey } from '../../../commands/policies/revoke-unblock-key.ts';
 import { whenPersonLeavesOffboardThem } from '../../../src/contexts/employees/reactions/when-person-leaves-offboard-them.ts';
@@ -71,16 +71,32 @@ describe('an offboarding', () => {
   });
 
   it('takes each step once, and is complete after the last one', () => {
-    const take = (step: OffboardingStep) => ({ userId: USER, offboardingId, step, count: 1 });
+    const take = (...steps: readonly OffboardingStep[]) => ({
+      userId: USER,
+      offboardingId,
+      steps: steps.map((step) => ({ step, count: 1 })),
+    });
     const begun = started('deleted', causedAt);
-    given(begun).when(recordOffboardingStep, take('unblock_keys')).then(completed('unblock_keys'));
-    given(begun, completed('unblock_keys')).when(recordOffboardingStep, take('unblock_keys')).thenNothing();
+    given(begun).when(recordOffboardingSteps, take('unblock_keys')).then(completed('unblock_keys'));
+    given(begun, completed('unblock_keys')).when(recordOffboardingSteps, take('unblock_keys')).thenNothing();
     given(begun, ...offboardingSteps.slice(0, -1).map(completed))
-      .when(recordOffboardingStep, take('device_certificates'))
+      .when(recordOffboardingSteps, take('device_certificates'))
       .thenTypes('OffboardingStepCompleted', 'OffboardingCompleted');
-    given(begun, ended).when(recordOffboardingStep, take('unblock_keys')).thenNothing();
+    given(begun, completed('unblock_keys'))
+      .when(recordOffboardingSteps, take(...offboardingSteps))
+      .then(...offboardingSteps.filter((step) => step !== 'unblock_keys').map(completed), {
+        type: 'OffboardingCompleted',
+        data: { offboardingId, userId: USER },
+      });
     given(begun)
-      .when(recordOffboardingStep, { ...take('unblock_keys'), offboardingId: CAUSE })
+      .when(recordOffboardingSteps, take(...offboardingSteps))
+      .then(...allSteps);
+    given(begun, ...allSteps)
+      .when(recordOffboardingSteps, take(...offboardingSteps))
+      .thenNothing();
+    given(begun, ended).when(recordOffboardingSteps, take('unblock_keys')).thenNothing();
+    given(begun)
+      .when(recordOffboardingSteps, { ...take('unblock_keys'), offboardingId: CAUSE })
       .thenNothing();
   });
 });

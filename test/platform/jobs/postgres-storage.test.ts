@@ -55,6 +55,21 @@ describe('the jobs in PostgreSQL', () => {
     expect(ours).toEqual(theirs);
   });
 
+  it('remove finished jobs at the end of the first of fifty', async () => {
+    const jobs = openJobs({ config: database.config, jobs: [greet], log: pino({ level: 'silent' }) });
+    for (let n = 0; n < 60; n += 1) await jobs.enqueue(greet, { who: 'Ada' }, { id: `of-many-${n}` });
+    await jobs.close();
+    const { rows } = await owner.query(
+      `select opts -> 'removeOnComplete' as completed, opts -> 'removeOnFail' as failed, count(*)::int as jobs
+         from ${SCHEMA}.job where id like 'greet/of-many-%' group by 1, 2 order by jobs`,
+    );
+    const { removeOnComplete: completed, removeOnFail: failed } = storedOptions({ definition: greet });
+    expect(rows).toEqual([
+      { completed, failed, jobs: 2 },
+      { completed: false, failed: false, jobs: 58 },
+    ]);
+  });
+
   it('are not worked on with too few connections for their lanes, each of which listens on one', async () => {
     const settings = { config: database.config, log: pino({ level: 'silent' }) };
     const lanes = ['first', 'second'].map((lane) => ({ ...greet, name: `greet-${lane}`, lane }));

@@ -1,4 +1,5 @@
 import {
+  type JobsOptions,
   PostgresConnection,
   PostgresQueueBackend,
   Queue,
@@ -12,7 +13,7 @@ import {
 import pg from 'pg';
 import { plainPool } from '../../database/plain-pool.ts';
 import { asLogin, type DatabaseConfig } from '../../database/logins.ts';
-import { storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
+import { REMOVES_NOTHING, storedOptions, type JobBackend, type LaneQueue, type LaneWorker } from '../backend.ts';
 import { laneOf, type JobPayload, type PreparedJob } from '../catalogue.ts';
 import { SCHEMA } from './schema.ts';
 
@@ -45,6 +46,12 @@ const ADD_JOB = {
 
 const LIMITS = { statement: 15_000, lock: 5_000, idleInTransaction: 15_000 };
 
+/**
+ * One job of so many removes finished jobs at its end, and so does each job of a schedule. BullMQ (6.7) reads all finished jobs
+ * of the lane for that: if every job did it, a lane that has ended thousands would do little else.
+ */
+const REMOVES_ONE_IN = 50;
+
 /** Connections that all lanes share, besides the one of each that listens. */
 const SHARED = 2;
 
@@ -54,6 +61,7 @@ const EVENTS_KEPT = 100;
 export class PostgresJobBackend implements JobBackend {
   readonly #pool: pg.Pool;
   readonly #connections: number;
+  #added = 0;
 
   constructor(config: DatabaseConfig, connections: number) {
     this.#connections = connections;
@@ -84,11 +92,13 @@ export class PostgresJobBackend implements JobBackend {
   }
 
   async add(job: PreparedJob): Promise<void> {
-    await addJob(this.#pool, job);
+    await this.addWithin(this.#pool, job);
   }
 
-  async addWithin(client: pg.ClientBase, job: PreparedJob): Promise<void> {
-    await addJob(client, job);
+  async addWithin(client: pg.ClientBase | pg.Pool, job: PreparedJob): Promise<void> {
+    const removes = this.#added % REMOVES_ONE_IN === 0;
+    this.#added += 1;
+    await addJob(client, job, removes ? {} : REMOVES_NOTHING);
   }
 
   /** Each worker keeps one connection to listen. If none is left, no job ever runs. */
@@ -105,9 +115,9 @@ export class PostgresJobBackend implements JobBackend {
   }
 }
 
-async function addJob(client: pg.ClientBase | pg.Pool, job: PreparedJob): Promise<void> {
+async function addJob(client: pg.ClientBase | pg.Pool, job: PreparedJob, over: Partial<JobsOptions>): Promise<void> {
   const { definition, id, payload, delayMs } = job;
-  const options = { ...storedOptions(job), jobId: id, delay: delayMs };
+  const options = { ...storedOptions(job), ...over, jobId: id, delay: delayMs };
   await client.query({
     ...ADD_JOB,
     values: [
