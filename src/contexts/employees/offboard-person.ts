@@ -62,6 +62,9 @@ export const offboardPersonJob = (parts: Offboarding): AnyJob =>
 const AT_ONCE = 8;
 const FRESH_WITHIN_MS = 15_000;
 
+/** The departure itself ended these: their steps only count. */
+const ENDED_BEFORE: ReadonlySet<OffboardingStep> = new Set(['extension_sessions', 'verification_codes']);
+
 interface Leaving {
   readonly parts: Offboarding;
   readonly execution: ExecutionContext;
@@ -83,18 +86,21 @@ export async function offboardPerson(
     throw new JobFailed('the read models are behind');
   const execution = { tenantId, actor: system('offboarding'), correlationId };
   const leaving = { parts, execution, userId, state };
-  const steps: { step: OffboardingStep; count: number }[] = [];
-  try {
-    for (const step of offboardingSteps) {
-      if (state.steps.includes(step)) continue;
-      if (step === 'device_certificates' && !(await mayRevoke(leaving))) break;
-      steps.push({ step, count: await take[step](leaving) });
-    }
-  } finally {
-    // Together, also before an error: when thousands leave, each write of its own would wait for the disk.
-    const done = { userId, offboardingId: state.offboardingId, steps };
-    if (steps.length > 0) orThrow(await parts.executor.execute(recordOffboardingSteps, done, execution));
+  // Steps that had nothing to end are recorded with the next one: when thousands leave, each write waits for the disk.
+  let pending: { step: OffboardingStep; count: number }[] = [];
+  const record = async () => {
+    const done = { userId, offboardingId: state.offboardingId, steps: pending };
+    if (pending.length > 0) orThrow(await parts.executor.execute(recordOffboardingSteps, done, execution));
+    pending = [];
+  };
+  for (const step of offboardingSteps) {
+    if (state.steps.includes(step)) continue;
+    if (step === 'device_certificates' && !(await mayRevoke(leaving))) break;
+    const count = await take[step](leaving);
+    pending.push({ step, count });
+    if (count > 0 && !ENDED_BEFORE.has(step)) await record();
   }
+  await record();
 }
 
 /** The time of grace is over, and the person has not returned meanwhile. */
