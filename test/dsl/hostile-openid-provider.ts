@@ -23,6 +23,8 @@ export interface Misbehaviour {
   readonly userinfo?: { readonly status: number; readonly claims?: Record<string, unknown> };
   /** Instead of the discovery document. */
   readonly discoveryStatus?: number;
+  /** Awaited before each response, with the path of its request. */
+  readonly waits?: (path: string) => Promise<void> | void;
   /** Published in place of its own key, as `k1`, `k2` and so on. */
   readonly keys?: readonly KeyObject[];
 }
@@ -94,7 +96,8 @@ export async function startHostileOpenIdProvider(
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
+      await wrong.waits?.(request.url!);
       switch (request.url) {
         case '/.well-known/openid-configuration':
           return json(wrong.discoveryStatus ?? 200, {

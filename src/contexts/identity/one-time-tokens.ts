@@ -24,6 +24,11 @@ export interface OneTimeToken {
   readonly payload: Record<string, unknown>;
 }
 
+export interface SpentToken extends OneTimeToken {
+  /** By the database's clock, in epoch seconds. */
+  readonly spentAt: number;
+}
+
 /**
  * Short-lived tokens with a purpose: opaque, hashed at rest, and spent by one atomic statement. Of any number of
  * simultaneous uses exactly one succeeds.
@@ -52,14 +57,15 @@ export class OneTimeTokens {
   }
 
   /** Uses one attempt. Returns undefined for unknown, expired and used-up tokens, and for those of another purpose. */
-  async spend(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
-    return this.#find(
+  async spend(purpose: TokenPurpose, token: string): Promise<SpentToken | undefined> {
+    const found = await this.#row<{ spent_at: number }>(
       token,
       `update one_time_tokens set tries_left = tries_left - 1
         where tenant_id = $1 and purpose = $2 and digest = $3 and tries_left > 0 and expires_at > now()
-       returning subject_id, payload`,
+       returning subject_id, payload, extract(epoch from clock_timestamp())::float8 as spent_at`,
       purpose,
     );
+    return found && { ...found.token, spentAt: found.row.spent_at };
   }
 
   /** Reads a token without spending it: for tokens that stay valid for their whole lifetime. */
@@ -101,14 +107,23 @@ export class OneTimeTokens {
   }
 
   async #find(token: string, sql: string, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {
+    return (await this.#row(token, sql, purpose))?.token;
+  }
+
+  async #row<More extends object>(
+    token: string,
+    sql: string,
+    purpose: TokenPurpose,
+  ): Promise<{ readonly token: OneTimeToken; readonly row: More } | undefined> {
     const tenantId = tenantOfToken(token);
     if (!tenantId) return undefined;
-    const { rows } = await this.#pool.statement<{ subject_id: string; payload: Record<string, unknown> }>(
+    const { rows } = await this.#pool.statement<{ subject_id: string; payload: Record<string, unknown> } & More>(
       tenantId,
       sql,
       [purpose, digestOf(token)],
     );
-    return rows[0] && { tenantId, subjectId: rows[0].subject_id, payload: rows[0].payload };
+    const [row] = rows;
+    return row && { token: { tenantId, subjectId: row.subject_id, payload: row.payload }, row };
   }
 }
 

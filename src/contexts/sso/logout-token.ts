@@ -16,6 +16,8 @@ export interface LoggedOut {
   readonly providerSessionId: string | undefined;
   /** Unique for each token of the issuer (`jti`). */
   readonly tokenId: string;
+  /** By the issuer's clock, in epoch seconds. */
+  readonly issuedAt: number;
 }
 
 /** A logout token that ends nothing. The detail, a claim's name or a cause, is for the audit log and the provider. */
@@ -67,7 +69,7 @@ export function readLogoutToken(token: string, { issuerUrl, clientId, now }: Exp
   if (age < -AHEAD_SECONDS || age > LOGOUT_TOKEN_SECONDS + SKEW_SECONDS) throw new LogoutRefused('iat');
   if (exp !== undefined && now / 1_000 - exp > SKEW_SECONDS) throw new LogoutRefused('exp');
   if (sub === undefined && sid === undefined) throw new LogoutRefused('sub');
-  return { subject: sub, providerSessionId: sid, tokenId: jti };
+  return { subject: sub, providerSessionId: sid, tokenId: jti, issuedAt: iat };
 }
 
 function checkHeader(token: string): void {

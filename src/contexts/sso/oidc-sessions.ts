@@ -10,6 +10,14 @@ import { AHEAD_SECONDS, SKEW_SECONDS } from './openid-signatures.ts';
 export const providerSubjectSchema = z.object({ sub: z.string(), sid: z.string().nullable() });
 export type ProviderSubject = z.output<typeof providerSubjectSchema>;
 
+/** When a sign-in got its ID token, to tell which logouts overtook it. */
+export interface SignInTimes {
+  /** Before the code was sent to the issuer: by the database's clock, in epoch seconds. */
+  readonly acceptedAt: number;
+  /** `iat` of the ID token: by the issuer's clock, in epoch seconds. */
+  readonly issuedAt: number;
+}
+
 /** Longer than any session of an administrator. */
 const DAYS = 31;
 /** Longer than the deadline of a request. */
@@ -113,19 +121,59 @@ export class OidcSessions {
   /**
    * Claims a logout token: true for one of all its deliveries, at any process. The id is kept for as long as the token counts,
    * with any difference of the clocks. A claim that was not `conclude`-d holds for `CLAIM_SECONDS`: its process may have died.
+   * It names whom the token names, for sign-ins at the same time (`isLoggedOut`), so claim before `endedBy`.
    */
-  async claim(tenantId: TenantId, configId: string, { tokenId }: LoggedOut): Promise<boolean> {
+  async claim(tenantId: TenantId, configId: string, loggedOut: LoggedOut): Promise<boolean> {
+    const { tokenId, issuedAt, subject, providerSessionId } = loggedOut;
+    const named = {
+      sub: this.#all(configId, 'sub', subject),
+      sid: this.#all(configId, 'sid', providerSessionId),
+      issuedAt,
+    };
     const { rowCount } = await this.#pool.statement(
       tenantId,
       `insert into one_time_tokens as known (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
-       values ($1, 'oidc-logout', $2, $3, jsonb_build_object('until', extract(epoch from clock_timestamp()) + $5), 1,
-               now() + make_interval(secs => $4))
+       select $1, 'oidc-logout', $2, $3,
+              jsonb_build_object('until', at + $5, 'receivedAt', at, 'named', $6::jsonb), 1,
+              now() + make_interval(secs => $4)
+         from (select extract(epoch from clock_timestamp()) as at) as instant
        on conflict (tenant_id, purpose, digest) do update set payload = excluded.payload
         where known.tries_left > 0 and (known.payload->>'until')::numeric < extract(epoch from clock_timestamp())
        returning 1`,
-      [digestOfToken(configId, tokenId), configId, AHEAD_SECONDS + LOGOUT_TOKEN_SECONDS + SKEW_SECONDS, CLAIM_SECONDS],
+      [
+        digestOfToken(configId, tokenId),
+        configId,
+        AHEAD_SECONDS + LOGOUT_TOKEN_SECONDS + SKEW_SECONDS,
+        CLAIM_SECONDS,
+        JSON.stringify(named),
+      ],
     );
     return rowCount === 1;
+  }
+
+  /**
+   * True if a logout overtook a sign-in: one that arrived after its code was sent to the issuer, or that the issuer decided on
+   * after it had made the ID token. Call after the sign-in's code is stored: a later logout finds that (decision 0193).
+   */
+  async isLoggedOut(
+    tenantId: TenantId,
+    configId: string,
+    { sub, sid }: ProviderSubject,
+    { acceptedAt, issuedAt }: SignInTimes,
+  ): Promise<boolean> {
+    const { rowCount } = await this.#pool.statement(
+      tenantId,
+      `select 1 from (
+         select payload, payload->'named'->'sub' as subs, payload->'named'->'sid' as sids from one_time_tokens
+          where tenant_id = $1 and purpose = 'oidc-logout' and subject_id = $2 and expires_at > now()
+            and payload ? 'named') as logout
+        where (subs = 'null' or subs @> to_jsonb($3::text))
+          and (sids = 'null' or sids @> to_jsonb($4::text) or (subs <> 'null' and $4::text is null))
+          and ((payload->>'receivedAt')::float8 >= $5 or (payload->'named'->>'issuedAt')::float8 > $6)
+        limit 1`,
+      [configId, sub, sid, acceptedAt, issuedAt],
+    );
+    return rowCount !== 0;
   }
 
   /** The token has ended what it names. */

@@ -7,7 +7,7 @@ import { vouchedByNow } from '../identity/vouching.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { destinationFetch, type OutboundSettings } from '../../platform/outbound/destinations.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
-import type { OidcSessions, ProviderSubject } from './oidc-sessions.ts';
+import type { OidcSessions, ProviderSubject, SignInTimes } from './oidc-sessions.ts';
 import { openIdProvider } from './openid-client-provider.ts';
 import { isProviderAway } from './openid-refusals.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
@@ -15,6 +15,7 @@ import {
   acceptCallback,
   giveBackCallback,
   startAuthorization,
+  type AcceptedCallback,
   type StartedAuthorization,
   type PendingAuthorization,
   type PendingAuthorizationDependencies,
@@ -92,6 +93,7 @@ export interface FinishedSignIn {
   readonly idToken: string;
   /** For a logout by the provider. */
   readonly provider: ProviderSubject;
+  readonly times: SignInTimes;
 }
 
 /**
@@ -122,7 +124,7 @@ async function redeemed(
   kind: PendingAuthorization['kind'],
   { query, browserSecret }: Omit<OidcCallback, 'state'>,
   find: FindConfig,
-  { authorization, request }: Awaited<ReturnType<typeof acceptCallback>>,
+  { authorization, request, acceptedAt }: AcceptedCallback,
 ): Promise<FinishedSignIn> {
   const vouchedBy = await vouchedByNow(services.loader, kind, authorization.owner, authorization.configId);
   const found = await find(authorization.owner);
@@ -139,6 +141,7 @@ async function redeemed(
     secure: isSecure(found),
     idToken,
     provider: services.oidcSessions.subjectOf(authorization.configId, person),
+    times: { acceptedAt, issuedAt: person.issuedAt },
   };
 }
 

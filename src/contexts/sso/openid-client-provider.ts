@@ -63,6 +63,7 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
           ...identityOf(claims.sub, userClaims, client.emailsVerified),
           providerSessionId: typeof claims['sid'] === 'string' ? claims['sid'] : undefined,
           idToken: tokens.id_token!,
+          issuedAt: claims.iat,
         };
       } catch (error) {
         throw exchangeRefusal(error);

@@ -38,6 +38,8 @@ export interface RedeemedIdentity extends OpenIdIdentity {
   readonly providerSessionId: string | undefined;
   /** Only for the logout at the issuer. */
   readonly idToken: string;
+  /** When the issuer made the ID token (`iat`), by its clock in epoch seconds. */
+  readonly issuedAt: number;
 }
 
 /** Where the issuer sends the browser after the logout, and whom it concerns. */

@@ -69,6 +69,13 @@ export async function startAuthorization(
   return { state, browserSecret, request: requestOf(state, browserSecret, reauthenticates) };
 }
 
+export interface AcceptedCallback {
+  readonly authorization: PendingAuthorization;
+  readonly request: StartedAuthorization['request'];
+  /** By the database's clock, in epoch seconds: the code was sent to the provider after that. */
+  readonly acceptedAt: number;
+}
+
 /**
  * Returns the pending authorization of a callback: started here at most ten minutes ago by this browser, and not yet
  * used. A callback with another browser's state also uses it up. Throws `SsoRefused`.
@@ -78,7 +85,7 @@ export async function acceptCallback(
   kind: PendingAuthorization['kind'],
   state: string,
   browserSecret: string | undefined,
-): Promise<{ readonly authorization: PendingAuthorization; readonly request: StartedAuthorization['request'] }> {
+): Promise<AcceptedCallback> {
   // A database that is away is found by a read, which changes nothing: the browser can come back with the same callback.
   await oneTimeTokens.peek('sso-state', tokenOf(state));
   const token = await oneTimeTokens.spend('sso-state', tokenOf(state));
@@ -91,6 +98,7 @@ export async function acceptCallback(
   return {
     authorization: { owner: token.tenantId, kind, configId: token.subjectId, challenge, reauthenticates },
     request: requestOf(state, browserSecret, reauthenticates),
+    acceptedAt: token.spentAt,
   };
 }
 

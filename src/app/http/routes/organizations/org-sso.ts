@@ -23,6 +23,7 @@ import {
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
+import { codeUnlessLoggedOut } from '../../../../contexts/sso/code-unless-logged-out.ts';
 import { loginHint, orgRefusalAddress } from '../../../../contexts/sso/page-return.ts';
 import {
   claimedOwner,
@@ -131,22 +132,24 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         let believed: PendingAuthorization | undefined;
         try {
           const find = (owner: TenantId) => enabledOrgConfig(services, owner);
-          const { authorization, identity, vouchedBy, browserSecret, secure, idToken, provider } =
-            await finishOidcSignIn(
-              services,
-              'organization',
-              returnedBy(request, state),
-              find,
-              (authorization) => (believed = authorization),
-            );
+          const finished = await finishOidcSignIn(
+            services,
+            'organization',
+            returnedBy(request, state),
+            find,
+            (authorization) => (believed = authorization),
+          );
+          const { authorization, identity, vouchedBy, browserSecret, secure, idToken, provider } = finished;
           const admin = await admitOrgAdmin(services, authorization.owner, identity);
-          const code = await issueOrgHandoff(services, authorization.owner, admin, {
-            browserSecret,
-            challenge: authorization.challenge,
-            vouchedBy,
-            reauthenticated: authorization.reauthenticates,
-            provider,
-          });
+          const code = await codeUnlessLoggedOut(services, finished, 'org-handoff', () =>
+            issueOrgHandoff(services, authorization.owner, admin, {
+              browserSecret,
+              challenge: authorization.challenge,
+              vouchedBy,
+              reauthenticated: authorization.reauthenticates,
+              provider,
+            }),
+          );
           clearBrowserSecret(reply, state, secure);
           setBrowserSecret(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });
           setLogoutHint(reply, ORG_OIDC_LOGOUT, { idToken, secure });

@@ -22,6 +22,7 @@ import {
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
+import { codeUnlessLoggedOut } from '../../../../contexts/sso/code-unless-logged-out.ts';
 import {
   handoverAddress,
   issueHandover,
@@ -137,22 +138,25 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
       const actor = actorOf(undefined, request);
       let believed: PendingAuthorization | undefined;
       try {
-        const { authorization, identity, vouchedBy, secure, idToken, provider } = await finishOidcSignIn(
+        const finished = await finishOidcSignIn(
           services,
           'tenant',
           returnedBy(request, state),
           tenantOidcConfig(services),
           (authorization) => (believed = authorization),
         );
+        const { authorization, identity, vouchedBy, secure, idToken, provider } = finished;
         clearBrowserSecret(reply, state, secure);
         const { owner: tenantId, challenge, reauthenticates: reauthenticated } = authorization;
         const admin = await admitAdmin(services, tenantId, identity);
         setLogoutHint(reply, OIDC_LOGOUT, { idToken, secure });
         const { adminId, sessionEpoch } = admin;
-        const code = await issueHandover(
-          services.oneTimeTokens,
-          { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated, provider },
-          challenge === null ? undefined : { challenge },
+        const code = await codeUnlessLoggedOut(services, finished, 'sso-handoff', () =>
+          issueHandover(
+            services.oneTimeTokens,
+            { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated, provider },
+            challenge === null ? undefined : { challenge },
+          ),
         );
         if (challenge !== null) return redirect(reply, 302, handoverAddress(tenantId, code));
         const sessionId = randomUUID();

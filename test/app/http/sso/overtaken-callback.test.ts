@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, type TestResponse } from '../../../dsl/app.ts';
+import {
+  startHostileOpenIdProvider,
+  type HostileOpenIdProvider,
+  type Misbehaviour,
+} from '../../../dsl/hostile-openid-provider.ts';
+import { logoutToken } from '../../../dsl/logout-token.ts';
+import { newOrganization } from '../../../dsl/organization.ts';
+import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
+
+const HOME = 'https://castellan.example';
+
+let app: TestApp;
+let provider: HostileOpenIdProvider;
+let nonce = '';
+beforeAll(async () => {
+  app = await startApp({ devMode: true });
+  provider = await startHostileOpenIdProvider('castellan', () => nonce);
+});
+beforeEach(() => provider.behave({}));
+afterAll(async () => {
+  await provider?.close();
+  await app?.close();
+});
+
+/** A tenant or an organization with the provider. */
+interface Owner {
+  readonly email: string;
+  readonly routes: string;
+  readonly loginPath: string;
+  readonly logoutUri: string;
+  change(over: object): Promise<unknown>;
+  remove(): Promise<unknown>;
+  refusals(): Promise<string[]>;
+}
+type Write = (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<TestResponse>;
+
+async function ownerOf(
+  facts: Pick<Owner, 'email' | 'routes' | 'loginPath'>,
+  configs: string,
+  write: Write,
+  auditLog: () => Promise<TestResponse>,
+): Promise<Owner> {
+  const config = {
+    issuerUrl: provider.issuer,
+    clientId: provider.clientId,
+    clientSecret: 'hush',
+    emailDomains: [facts.email.split('@')[1]],
+  };
+  const { status, body } = await write('POST', configs, config);
+  expect(status).toBe(201);
+  const path = `${configs}/${body.id as string}`;
+  const written = async (...call: Parameters<Write>) => expect((await write(...call)).status).toBeLessThan(300);
+  return {
+    ...facts,
+    logoutUri: body.backchannelLogoutUri as string,
+    change: (over) => written('PUT', path, over),
+    remove: () => written('DELETE', path),
+    refusals: async () => {
+      await app.settled();
+      const { auditLogs } = (await auditLog()).body as {
+        auditLogs: { details: { reason: string; detail: string | null } }[];
+      };
+      return auditLogs.map(({ details: { reason, detail } }) => `${reason}: ${detail}`);
+    },
+  };
+}
+
+const owners = {
+  async tenant(): Promise<Owner> {
+    const { tenantId, email, admin } = await app.newTenant();
+    const facts = {
+      email,
+      routes: '/api/v1/auth/sso',
+      loginPath: `/api/v1/auth/sso/login?tenant_id=${tenantId}`,
+    };
+    const write: Write = (method, path, body) => admin.send(method, path, { body });
+    return ownerOf(facts, '/api/v1/admin/sso-configs', write, () =>
+      admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused'),
+    );
+  },
+  async organization(): Promise<Owner> {
+    const { email, slug, owner, write } = await newOrganization(app, undefined, HOME);
+    const routes = '/api/v1/org/auth/sso';
+    const loginPath = `${routes}/login?slug=${slug}`;
+    return ownerOf({ email, routes, loginPath }, '/api/v1/org/sso-configs', write, () =>
+      owner.get('/api/v1/org/audit-log?action=sso.sign_in_refused'),
+    );
+  },
+};
+
+describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) => {
+  let owner: Owner;
+  beforeEach(async () => {
+    owner = await owners[kind]();
+  });
+
+  const start = async () => {
+    const started = await startsSignIn(app.anonymous, owner.loginPath);
+    ({ nonce } = started);
+    return () =>
+      returnsFromProvider(
+        app.anonymous,
+        `${owner.routes}/callback`,
+        { code: 'c', state: started.state },
+        started.cookie,
+      );
+  };
+  /** The callback, during whose call of a path something happens. */
+  const overtaken = async (path: string, meanwhile: () => Promise<unknown>, over: Misbehaviour = {}) => {
+    const claims = { email: owner.email, sid: 's-1', email_verified: path === '/userinfo' ? undefined : true };
+    const userinfo = { status: 200, claims: { email: owner.email, email_verified: true } };
+    let calls = 0;
+    const waits = async (called: string) => {
+      if (called === path && (calls += 1) === 1) await meanwhile();
+    };
+    const cameBack = await start();
+    provider.behave({ userinfo, ...over, claims: { ...claims, ...over.claims }, waits });
+    const answer = await cameBack();
+    expect(calls).toBeGreaterThan(0);
+    return answer;
+  };
+  const logsOut = async (about: { sub?: string; sid?: string }, claims: Record<string, unknown> = {}) => {
+    const { status } = await app.anonymous.send('POST', owner.logoutUri.slice(HOME.length), {
+      raw: new URLSearchParams({ logout_token: logoutToken(provider, about, { claims }) }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(status).toBe(200);
+  };
+  const isIn = ({ status, headers }: TestResponse) =>
+    kind === 'tenant' ? status === 200 : headers.get('location')!.includes('org_sso_code=');
+  const now = () => Math.floor(Date.now() / 1_000);
+
+  it.each([
+    ['/userinfo', { sid: 's-1' }],
+    ['/userinfo', { sub: 'ann' }],
+    ['/jwks', { sid: 's-1' }],
+    ['/jwks', { sub: 'ann', sid: 's-1' }],
+  ])('is refused if the provider logs the person out while %s is awaited: %j', async (path, about) => {
+    expect(isIn(await overtaken(path, () => logsOut(about)))).toBe(false);
+    expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out']);
+    expect(isIn(await overtaken('/jwks', async () => undefined))).toBe(true);
+  });
+
+  it('without a session of the provider is refused if the person of a session is logged out', async () => {
+    const nameless = { claims: { sid: undefined } };
+    expect(isIn(await overtaken('/jwks', () => logsOut({ sub: 'ann', sid: 's-9' }), nameless))).toBe(false);
+    expect(isIn(await overtaken('/jwks', () => logsOut({ sid: 's-9' }), nameless))).toBe(true);
+  });
+
+  it('goes on if somebody else or another session is logged out', async () => {
+    expect(isIn(await overtaken('/userinfo', () => logsOut({ sid: 's-2' })))).toBe(true);
+    expect(isIn(await overtaken('/userinfo', () => logsOut({ sub: 'bob', sid: 's-1' })))).toBe(true);
+  });
+
+  it('is refused if its ID token is older than a logout that came before it', async () => {
+    await logsOut({ sub: 'ann' });
+    expect(isIn(await overtaken('/jwks', async () => undefined, { claims: { iat: now() - 5 } }))).toBe(false);
+    expect(isIn(await overtaken('/jwks', async () => undefined, { claims: { iat: now() + 1 } }))).toBe(true);
+  });
+});
