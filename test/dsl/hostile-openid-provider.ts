@@ -4,6 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { LogoutTokenIssuer } from './logout-token.ts';
 import { rsaKey } from './rsa-keys.ts';
 
+export interface RawResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /** How the next responses are wrong. Omitted fields are correct. */
 export interface Misbehaviour {
   readonly header?: Record<string, unknown>;
@@ -23,6 +29,10 @@ export interface Misbehaviour {
   readonly userinfo?: { readonly status: number; readonly claims?: Record<string, unknown> };
   /** Instead of the discovery document. */
   readonly discoveryStatus?: number;
+  /** Other members of the token response. */
+  readonly tokenResponse?: Record<string, unknown>;
+  /** Responses in place of the usual ones, by path. */
+  readonly raw?: Readonly<Record<string, RawResponse>>;
   /** Awaited before each response, with the path of its request. */
   readonly waits?: (path: string) => Promise<void> | void;
   /** Published in place of its own key, as `k1`, `k2` and so on. */
@@ -98,6 +108,8 @@ export async function startHostileOpenIdProvider(
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', async () => {
       await wrong.waits?.(request.url!);
+      const raw = wrong.raw?.[request.url!];
+      if (raw) return response.writeHead(raw.status, { ...raw.headers }).end(raw.body ?? '');
       switch (request.url) {
         case '/.well-known/openid-configuration':
           return json(wrong.discoveryStatus ?? 200, {
@@ -135,6 +147,7 @@ export async function startHostileOpenIdProvider(
             token_type: 'Bearer',
             expires_in: 60,
             ...(wrong.withoutIdToken ? {} : { id_token: idToken() }),
+            ...wrong.tokenResponse,
           });
         }
         case '/userinfo':

@@ -15,8 +15,13 @@ const explained = new Set(
   ),
 );
 
-const found = (pattern: RegExp): string[] =>
-  sources.flatMap((source) => [...source.matchAll(pattern)].map(([, name]) => name!));
+const found = (pattern: RegExp, among = sources): string[] =>
+  among.flatMap((source) => [...source.matchAll(pattern)].map(([, name]) => name!));
+
+/** They translate what a library does not accept. */
+const translations = ['openid-refusals', 'openid-token-refusals', 'oidc-sign-in'].map((name) =>
+  readFileSync(`${FOLDER}/${name}.ts`, 'utf8'),
+);
 
 /** The details that the code writes as they are, and those of a response that SAML refuses. */
 const details = [
@@ -24,6 +29,10 @@ const details = [
   ...found(/new LogoutRefused\('([^']+)'/g),
   ...found(/(?:refuseSaml|new SamlRefused)\(\s*'([^']+)'/g),
   ...found(/^ {2}\w+: '(\w+ certificate|certificate [^']+)'/gm),
+  ...found(/\brefused\(\s*'([^']+)'/g, translations),
+  ...found(/(?:return|[?:]) '([a-z_]+(?: [a-z_]+)*)';/g, translations),
+  ...found(/^ {2}\w+: '(no \w+|the address [^']+)'/gm, translations),
+  ...found(/^const [A-Z_]+ = '([^']+)';/gm, translations),
 ];
 
 it('every reason and detail of a refused single sign-on is explained, with what to do', () => {
@@ -33,6 +42,9 @@ it('every reason and detail of a refused single sign-on is explained, with what 
 
 it('names of claims and codes of the library are explained', () => {
   const claims = ['iss', 'aud', 'azp', 'exp', 'nbf', 'iat', 'auth_time', 'nonce', 'sub', 'jti', 'sid', 'events'];
-  const library = ['oauth_invalid_response', 'oauth_key_selection_failed', 'the address is not public'];
+  const library = [
+    ...['unexpected status', 'token response', 'userinfo response', 'userinfo refused', 'unreadable error'],
+    'the address is not public',
+  ];
   expect([...claims, ...library].filter((name) => !explained.has(name))).toEqual([]);
 });

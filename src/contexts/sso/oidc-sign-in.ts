@@ -3,7 +3,7 @@ import type { OidcConfig } from './domain/events.ts';
 import type { IssuerTrust } from './domain/fields.ts';
 import type { VouchedBy } from './domain/vouching.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
-import { vouchedByNow } from '../identity/vouching.ts';
+import { isStillVouchedFor, vouchedByNow } from '../identity/vouching.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { destinationFetch, type OutboundSettings } from '../../platform/outbound/destinations.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
@@ -58,13 +58,14 @@ export interface StartedSignIn extends StartedAuthorization {
 export async function startOidcSignIn(
   services: OidcSignInDependencies,
   found: Registered | undefined,
-  authorization: Omit<PendingAuthorization, 'configId'>,
+  authorization: Omit<PendingAuthorization, 'configId' | 'client'>,
   loginHint?: string,
 ): Promise<StartedSignIn> {
   if (!found) throw new SsoRefused('sso_not_configured');
+  const { configId, issuerUrl, clientId } = found.config;
   const started = await startAuthorization(
     services,
-    { ...authorization, configId: found.config.configId },
+    { ...authorization, configId, client: { issuerUrl, clientId } },
     isSecure(found),
   );
   const redirectUri = found.externalBaseUrl + CALLBACKS[authorization.kind];
@@ -85,7 +86,7 @@ export interface OidcCallback {
 export interface FinishedSignIn {
   readonly authorization: PendingAuthorization;
   readonly identity: ProvenIdentity;
-  /** Read before the provider is called: if the configuration changes in the meantime, the session is not valid. */
+  /** Read before the provider is called: if the configuration changes afterwards, the session is not valid. */
   readonly vouchedBy: VouchedBy;
   readonly browserSecret: string;
   readonly secure: boolean;
@@ -130,8 +131,15 @@ async function redeemed(
   const found = await find(authorization.owner);
   // Another configuration was enabled since: the callback is from an issuer that is no longer trusted.
   if (found?.config.configId !== authorization.configId) throw new SsoRefused('sso_not_configured');
+  const { client } = authorization;
+  // The code of one issuer is none of another one's business.
+  if (client && (client.issuerUrl !== found.config.issuerUrl || client.clientId !== found.config.clientId))
+    throw new SsoRefused('sso_not_configured', CHANGED);
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
   const person = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
+  const now = await find(authorization.owner);
+  if (!now || !isSame(found, now) || !(await isStillVouchedFor(services.loader, kind, authorization.owner, vouchedBy)))
+    throw new SsoRefused('sso_not_configured', CHANGED);
   const { email, idToken } = person;
   return {
     authorization,
@@ -163,6 +171,15 @@ export async function ownIdToken(
   const isTheirs = kept !== undefined && (await oidcSessions.isOf(owner, sessionId, found.config.configId, kept));
   return isTheirs ? kept : undefined;
 }
+const CHANGED = 'changed during the sign-in';
+
+/** True if what an identity was read with still holds. */
+const isSame = ({ config: was }: Registered, { config: is }: Registered): boolean =>
+  was.configId === is.configId &&
+  was.issuerUrl === is.issuerUrl &&
+  was.clientId === is.clientId &&
+  was.emailsVerified === is.emailsVerified &&
+  was.emailDomains.join() === is.emailDomains.join();
 
 /**
  * The address at which the browser also signs out of the provider; null if the provider has none, or cannot be used:

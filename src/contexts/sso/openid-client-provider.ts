@@ -5,14 +5,15 @@ import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { clientAuthenticationFor } from './client-authentication.ts';
 import { identityOf, isIncomplete, withStatement, type PersonClaims } from './openid-identity.ts';
+import { classified, guarded } from './openid-calls.ts';
 import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openid-provider.ts';
 import { LogoutRefused, readLogoutToken } from './logout-token.ts';
 import {
   exchangeRefusal,
-  isProviderAway,
   issuerRefusal,
   namesOtherIssuer,
   sameIssuer,
+  responseStatus,
   withoutSlash,
 } from './openid-refusals.ts';
 import { AHEAD_SECONDS, isSignedByOneOf, SIGNATURE_ALGORITHMS, SKEW_SECONDS } from './openid-signatures.ts';
@@ -44,6 +45,8 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
     },
     async redeem(query, request) {
       const config = await discovered(client, reach);
+      // The library reads an empty one as none.
+      if (query.getAll('iss').includes('')) throw new SsoRefused('invalid_assertion', 'response of another issuer');
       try {
         const tokens = await exchanged(config, query, request);
         const claims = tokens.claims();
@@ -51,9 +54,7 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         // The library has one tolerance for both directions.
         if (claims.exp < Date.now() / 1_000 - SKEW_SECONDS) throw new SsoRefused('invalid_assertion', 'exp');
         if (claims.iat > Date.now() / 1_000 + AHEAD_SECONDS) throw new SsoRefused('invalid_assertion', 'iat');
-        // A time of authentication that is to come would pass for a recent one.
-        if (request.reauthenticates && (claims.auth_time ?? 0) > Date.now() / 1_000 + AHEAD_SECONDS)
-          throw new SsoRefused('invalid_assertion', 'auth_time');
+        if (request.reauthenticates) checkAuthentication(claims.auth_time);
         if (claims.sub === '') throw new SsoRefused('invalid_assertion', 'sub');
         // The library checks this only where the token has several audiences.
         if (claims['azp'] !== undefined && claims['azp'] !== client.clientId)
@@ -66,7 +67,7 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
           issuedAt: claims.iat,
         };
       } catch (error) {
-        throw exchangeRefusal(error);
+        throw exchangeRefusal(error, 'token response');
       }
     },
     async endSessionUrl({ returnTo, idTokenHint, state }) {
@@ -82,8 +83,7 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
     async loggedOut(token) {
       const loggedOut = readLogoutToken(token, { ...client, now: Date.now() });
       const { jwks_uri: address } = (await discovered(client, reach)).serverMetadata();
-      if (!address || !isWebAddress(address, reach)) throw new SsoRefused('idp_error', 'no keys');
-      if (!(await isSignedByOneOf(await keysAt(address, reach), token))) throw new LogoutRefused('signature');
+      if (!(await isSignedByOneOf(await keysAt(address!, reach), token))) throw new LogoutRefused('signature');
       return loggedOut;
     },
   };
@@ -92,9 +92,9 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
 /** The issuer's signature keys, read now: a key that it has withdrawn does not count. */
 async function keysAt(address: string, { fetch }: OidcHttpOptions): Promise<JSONWebKeySet> {
   try {
-    const response = await fetch(address, { headers: { accept: 'application/json' } });
+    const response = await classified(fetch)(address, { headers: { accept: 'application/json' } });
     if (response.status !== 200) throw new SsoRefused('idp_error', 'unexpected response');
-    const keys = (await response.json()) as JSONWebKeySet;
+    const keys = (await response.json().catch(() => ({}))) as JSONWebKeySet;
     if (!Array.isArray(keys.keys)) throw new SsoRefused('idp_error', 'unexpected response');
     return keys;
   } catch (error) {
@@ -102,10 +102,13 @@ async function keysAt(address: string, { fetch }: OidcHttpOptions): Promise<JSON
   }
 }
 
+/** How a userinfo endpoint says that this client is told nothing: to this token, or at all. */
+const SAYS_NOTHING: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
+
 /**
  * The claims that name the person: those of the ID token, or those of the userinfo endpoint if it knows more. The
- * library binds the latter to the same subject. An endpoint that refuses leaves the ID token's claims; one that is away may
- * call the e-mail unverified, so it fails the sign-in.
+ * library binds the latter to the same subject. An endpoint that refuses leaves the ID token's claims. Everything else that is no
+ * statement fails the sign-in: the endpoint may call the e-mail unverified.
  */
 async function completedClaims(
   config: oidc.Configuration,
@@ -113,14 +116,12 @@ async function completedClaims(
   accessToken: string,
 ): Promise<PersonClaims> {
   if (!isIncomplete(claims) || !config.serverMetadata().userinfo_endpoint) return claims;
-  try {
-    return withStatement(claims, await oidc.fetchUserInfo(config, accessToken, claims.sub));
-  } catch (error) {
-    const refusal = exchangeRefusal(error);
-    if (claims['email'] === undefined || isProviderAway(refusal) || refusal.reason === 'email_not_verified')
-      throw refusal;
-    return claims;
-  }
+  const known = await oidc.fetchUserInfo(config, accessToken, claims.sub).catch((error: unknown) => {
+    if (!SAYS_NOTHING.has(responseStatus(error))) throw exchangeRefusal(error, 'userinfo response');
+    if (claims['email'] === undefined) throw new SsoRefused('email_not_verified', 'userinfo refused');
+    return undefined;
+  });
+  return known ? withStatement(claims, known) : claims;
 }
 
 /** The browser may hold the token of another sign-in. The issuer verifies the token; this only reads it. */
@@ -170,32 +171,22 @@ async function discovered(
   const {
     issuer,
     authorization_endpoint: authorize,
+    token_endpoint: tokens,
+    jwks_uri: keys,
     code_challenge_methods_supported: methods,
   } = config.serverMetadata();
   if (!sameIssuer(issuer, issuerUrl)) throw new SsoRefused('idp_error', 'another issuer');
   if (!authorize || !isWebAddress(authorize, reach)) throw new SsoRefused('idp_error', 'no authorization endpoint');
+  if (!tokens || !isWebAddress(tokens, reach)) throw new SsoRefused('idp_error', 'no token endpoint');
+  if (!keys || !isWebAddress(keys, reach)) throw new SsoRefused('idp_error', 'no keys');
   if (methods && !methods.includes('S256')) throw new SsoRefused('idp_error', 'no S256');
   return config;
 }
 
-/**
- * Makes the library use the guarded fetch: addresses that the guard blocks are not reached, and redirects are not
- * followed.
- */
-const guarded =
-  (fetch: GuardedFetch): oidc.CustomFetch =>
-  (address, { method, headers, body, signal }) =>
-    fetch(address, {
-      method: method as 'GET' | 'POST',
-      headers,
-      ...(body === undefined || body === null ? {} : { body: String(body) }),
-      ...(signal ? { signal } : {}),
-    });
-
 async function exchanged(
   config: oidc.Configuration,
   query: URLSearchParams,
-  { redirectUri, state, nonce, codeVerifier, reauthenticates }: AuthorizationRequest,
+  { redirectUri, state, nonce, codeVerifier }: AuthorizationRequest,
 ) {
   const address = new URL(redirectUri);
   address.search = query.toString();
@@ -204,14 +195,22 @@ async function exchanged(
     expectedNonce: nonce,
     pkceCodeVerifier: codeVerifier,
     idTokenExpected: true,
-    // An issuer may ignore `prompt`, but then `auth_time`, which it has to return (Core §3.1.2.1), shows that.
-    ...(reauthenticates ? { maxAge: REAUTHENTICATION_SECONDS } : {}),
   });
   const { alg, typ } = decodeProtectedHeader(tokens.id_token ?? '');
   // Of tokens for another purpose, such as `at+jwt` and `logout+jwt` (RFC 8725 §3.11).
   if (/\+jwt$/i.test(typ ?? '')) throw new SsoRefused('invalid_assertion', 'typ');
-  if (!alg || !SIGNATURE_ALGORITHMS.has(alg)) throw new SsoRefused('invalid_assertion', 'algorithm');
+  if (!alg || !SIGNATURE_ALGORITHMS.has(alg)) throw new SsoRefused('invalid_assertion', 'alg');
   return tokens;
+}
+
+/**
+ * An issuer may ignore `prompt`, but then `auth_time`, which it has to return (Core §3.1.2.1), shows that. The library would add its
+ * tolerance to the age. A time that is to come would pass for a recent one.
+ */
+function checkAuthentication(authenticatedAt: number | undefined): void {
+  if (authenticatedAt === undefined) throw new SsoRefused('invalid_assertion', 'no auth_time');
+  const age = Math.floor(Date.now() / 1_000) - authenticatedAt;
+  if (age > REAUTHENTICATION_SECONDS || age < -AHEAD_SECONDS) throw new SsoRefused('invalid_assertion', 'auth_time');
 }
 
 function isWebAddress(address: string, { allowHttp }: OidcHttpOptions): boolean {

@@ -7,17 +7,18 @@ export type PersonClaims = Readonly<Record<string, unknown>>;
 /** What a provider says about an e-mail: verified, explicitly not verified, or nothing. */
 type Statement = 'verified' | 'unverified' | 'none';
 
-/** Entra ID sends `xms_edov` as a boolean or as text. */
-const EDOV_TRUE: readonly unknown[] = [true, 'true', '1', 1];
+/** A boolean. Some providers (Amazon Cognito, Entra ID) send it as text or as a number. */
+const isTrue = (value: unknown): boolean =>
+  ['boolean', 'number', 'string'].includes(typeof value) && ['true', '1'].includes(String(value).toLowerCase());
 
 /**
- * `email_verified` (Core 1.0 §5.1) is a boolean. Entra ID has `xms_edov` instead: the owner of the e-mail's domain was
- * verified. Any other value of either is no statement, except the text `false`.
+ * `email_verified` (Core 1.0 §5.1), or else `xms_edov` of Entra ID: the owner of the e-mail's domain was verified. Whatever is
+ * stated and is not true says no: providers have many words for that (decision 0194).
  */
 function statementOf({ email_verified: verified, xms_edov: domainOwnerVerified }: PersonClaims): Statement {
-  if (verified === false || verified === 'false') return 'unverified';
-  if (verified === true || EDOV_TRUE.includes(domainOwnerVerified)) return 'verified';
-  return domainOwnerVerified === undefined ? 'none' : 'unverified';
+  const stated = verified ?? domainOwnerVerified;
+  if (stated === undefined) return 'none';
+  return isTrue(stated) ? 'verified' : 'unverified';
 }
 
 /** True if the userinfo endpoint may know what the ID token does not say: the e-mail, or whether it is verified. */
@@ -26,13 +27,15 @@ export const isIncomplete = (claims: PersonClaims): boolean =>
 
 /**
  * The claims of an ID token with what the userinfo endpoint says about its e-mail. About another e-mail it says nothing of use:
- * the signed one counts. Throws `SsoRefused`.
+ * the signed one counts. A no of either counts, also one without an e-mail. Throws `SsoRefused`.
  */
 export function withStatement(claims: PersonClaims, known: PersonClaims): PersonClaims {
-  if (claims['email'] === undefined) return known;
-  if (known['email'] === undefined) return claims;
+  const isDenied = [claims, known].some((said) => statementOf(said) === 'unverified');
+  const denied = isDenied ? { email_verified: false } : {};
+  if (claims['email'] === undefined) return { ...known, ...denied };
+  if (known['email'] === undefined) return { ...claims, ...denied };
   if (folded(known['email']) !== folded(claims['email'])) throw new SsoRefused('email_not_verified', 'two e-mails');
-  return { ...known, email: claims['email'] };
+  return { ...known, email: claims['email'], ...denied };
 }
 
 const folded = (email: unknown): string => String(email).toLowerCase();

@@ -28,6 +28,14 @@ export interface PendingAuthorization {
    * True if the user has to authenticate at the provider again (see `docs/decisions/0025-step-up-authentication.md`).
    */
   readonly reauthenticates: boolean;
+  /** Where the browser was sent; null if the version before started the sign-in. */
+  readonly client: StartedAt | null;
+}
+
+/** The registration that a sign-in began with. */
+export interface StartedAt {
+  readonly issuerUrl: string;
+  readonly clientId: string;
 }
 
 export interface StartedAuthorization {
@@ -46,11 +54,12 @@ const payloadSchema = z.object({
   challenge: z.string().nullable(),
   browser: z.string(),
   reauthenticates: z.boolean().default(false),
+  client: z.object({ issuerUrl: z.string(), clientId: z.string() }).nullable().default(null),
 });
 
 export async function startAuthorization(
   { oneTimeTokens }: PendingAuthorizationDependencies,
-  { owner, kind, configId, challenge, reauthenticates }: PendingAuthorization,
+  { owner, kind, configId, challenge, reauthenticates, client }: PendingAuthorization,
   secure: boolean,
 ): Promise<StartedAuthorization> {
   const browserSecret = newBrowserSecret(secure);
@@ -59,6 +68,7 @@ export async function startAuthorization(
     challenge,
     browser: browserDigest(browserSecret),
     reauthenticates,
+    client,
   };
   const token = await oneTimeTokens.issue(
     'sso-state',
@@ -91,12 +101,12 @@ export async function acceptCallback(
   const token = await oneTimeTokens.spend('sso-state', tokenOf(state));
   const read = payloadSchema.safeParse(token?.payload);
   if (!token || !read.success) throw new SsoRefused('invalid_state', 'unknown or used');
-  const { challenge, browser, reauthenticates } = read.data;
+  const { challenge, browser, reauthenticates, client } = read.data;
   if (read.data.kind !== kind) throw new SsoRefused('invalid_state', 'of another sign-in');
   if (browserSecret === undefined || !isBrowserOf(browserSecret, browser))
     throw new SsoRefused('invalid_state', 'another browser');
   return {
-    authorization: { owner: token.tenantId, kind, configId: token.subjectId, challenge, reauthenticates },
+    authorization: { owner: token.tenantId, kind, configId: token.subjectId, challenge, reauthenticates, client },
     request: requestOf(state, browserSecret, reauthenticates),
     acceptedAt: token.spentAt,
   };

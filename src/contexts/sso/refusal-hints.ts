@@ -4,6 +4,8 @@
  */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['unreachable', 'unreachable'],
+  ['too many requests', 'unreachable'],
+  ['unexpected response', 'unreachable'],
   ['the address is not public', 'unreachable'],
   ['untrusted certificate', 'unreachable'],
   ['expired certificate', 'unreachable'],

@@ -77,7 +77,8 @@ function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }:
   for (const statement of statements) {
     const authenticatedAt = instantIn(statement, 'AuthnInstant');
     if (authenticatedAt > now + AHEAD_MS) refuseSaml('not_yet_valid', 'the sign-in is in the future');
-    if (authenticatedAt < authenticatedSince - SKEW_MS) refuseSaml('expired', 'signed in too long ago');
+    // A tolerance would lengthen what a proof is good for (decision 0083).
+    if (authenticatedAt < authenticatedSince) refuseSaml('expired', 'signed in too long ago');
     if (statement.hasAttribute('SessionNotOnOrAfter') && instantIn(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS)
       refuseSaml('expired', "the provider's session is over");
   }

@@ -1,7 +1,7 @@
 import { tenantOfToken } from '../../identity/refresh-tokens.ts';
 import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
 import { admitAdmin, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
-import { vouchedByNow } from '../../identity/vouching.ts';
+import { isStillVouchedFor, vouchedByNow } from '../../identity/vouching.ts';
 import type { AdminState } from '../../tenants/domain/tenant.ts';
 import { SAML_CALLBACK, samlEntityId, samlLogoutUrl } from '../domain/addresses.ts';
 import type { SamlConfig } from '../domain/events.ts';
@@ -129,6 +129,9 @@ export async function finishSamlSignIn(
   await services.pendingSamlRequests.close(relayState);
   const used = { kind: 'assertion', tenantId, configId, issuer: idpEntityId, id: assertionId, endsAt } as const;
   await useOnce(services.database.service, used);
+  // The response may have waited for its turn.
+  if (!(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy)))
+    throw new SsoRefused('sso_not_configured', 'changed during the sign-in');
   const email = emailOf(subject, emailAttribute);
   if (email === undefined) throw new SsoRefused('email_missing', 'no single e-mail');
   return {

@@ -159,4 +159,38 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
     expect(isIn(await overtaken('/jwks', async () => undefined, { claims: { iat: now() - 5 } }))).toBe(false);
     expect(isIn(await overtaken('/jwks', async () => undefined, { claims: { iat: now() + 1 } }))).toBe(true);
   });
+
+  const changes: Record<string, () => Promise<unknown>> = {
+    disabled: () => owner.change({ isEnabled: false }),
+    deleted: () => owner.remove(),
+    'given another issuer': () => owner.change({ issuerUrl: 'https://other.example', clientSecret: 'hush' }),
+    'given another client': () => owner.change({ clientId: 'other' }),
+    'given other domains': () => owner.change({ emailDomains: ['other.example'] }),
+  };
+  it.each(Object.entries(changes))('is refused if the configuration is %s meanwhile', async (_what, change) => {
+    const answer = await overtaken('/userinfo', change);
+    expect([isIn(answer), answer.headers.get('location') ?? answer.body.error]).toEqual([
+      false,
+      expect.stringMatching(/sso_not_configured$/),
+    ]);
+    expect(await owner.refusals()).toEqual(['sso_not_configured: changed during the sign-in']);
+  });
+
+  it('goes on if the configuration gets another name meanwhile', async () => {
+    expect(isIn(await overtaken('/userinfo', () => owner.change({ name: 'Other' })))).toBe(true);
+  });
+
+  it('of another issuer than the present one sends it no code', async () => {
+    const cameBack = await start();
+    const second = await startHostileOpenIdProvider('castellan', () => nonce);
+    try {
+      second.behave({ claims: { email: owner.email } });
+      await owner.change({ issuerUrl: second.issuer, clientSecret: 'hush' });
+      expect(isIn(await cameBack())).toBe(false);
+      expect(second.redeemed).toEqual([]);
+      expect(await owner.refusals()).toEqual(['sso_not_configured: changed during the sign-in']);
+    } finally {
+      await second.close();
+    }
+  });
 });
