@@ -43,7 +43,11 @@ it('every reason and detail of a refused single sign-on is explained, with what 
 it('names of claims and codes of the library are explained', () => {
   const claims = ['iss', 'aud', 'azp', 'exp', 'nbf', 'iat', 'auth_time', 'nonce', 'sub', 'jti', 'sid', 'events'];
   const library = [
-    ...['unexpected status', 'token response', 'userinfo response', 'userinfo refused', 'unreadable error'],
+    'unexpected status',
+    'token response',
+    'userinfo response',
+    'userinfo refused',
+    'unreadable error',
     'the address is not public',
   ];
   expect([...claims, ...library].filter((name) => !explained.has(name))).toEqual([]);

@@ -58,14 +58,14 @@ export class OneTimeTokens {
 
   /** Uses one attempt. Returns undefined for unknown, expired and used-up tokens, and for those of another purpose. */
   async spend(purpose: TokenPurpose, token: string): Promise<SpentToken | undefined> {
-    const found = await this.#row<{ spent_at: number }>(
+    const found = await this.#row(
       token,
       `update one_time_tokens set tries_left = tries_left - 1
         where tenant_id = $1 and purpose = $2 and digest = $3 and tries_left > 0 and expires_at > now()
-       returning subject_id, payload, extract(epoch from clock_timestamp())::float8 as spent_at`,
+       returning subject_id, payload, extract(epoch from clock_timestamp())::float8 as at`,
       purpose,
     );
-    return found && { ...found.token, spentAt: found.row.spent_at };
+    return found && { ...found.token, spentAt: found.at };
   }
 
   /** Reads a token without spending it: for tokens that stay valid for their whole lifetime. */
@@ -110,20 +110,21 @@ export class OneTimeTokens {
     return (await this.#row(token, sql, purpose))?.token;
   }
 
-  async #row<More extends object>(
+  /** `at`: the member `at` of the row, if the statement returns one. */
+  async #row(
     token: string,
     sql: string,
     purpose: TokenPurpose,
-  ): Promise<{ readonly token: OneTimeToken; readonly row: More } | undefined> {
+  ): Promise<{ readonly token: OneTimeToken; readonly at: number } | undefined> {
     const tenantId = tenantOfToken(token);
     if (!tenantId) return undefined;
-    const { rows } = await this.#pool.statement<{ subject_id: string; payload: Record<string, unknown> } & More>(
-      tenantId,
-      sql,
-      [purpose, digestOf(token)],
-    );
+    const { rows } = await this.#pool.statement<{
+      subject_id: string;
+      payload: Record<string, unknown>;
+      at?: number;
+    }>(tenantId, sql, [purpose, digestOf(token)]);
     const [row] = rows;
-    return row && { token: { tenantId, subjectId: row.subject_id, payload: row.payload }, row };
+    return row && { token: { tenantId, subjectId: row.subject_id, payload: row.payload }, at: row.at ?? 0 };
   }
 }
 

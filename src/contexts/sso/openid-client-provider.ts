@@ -13,6 +13,7 @@ import {
   issuerRefusal,
   namesOtherIssuer,
   sameIssuer,
+  statusDetail,
   responseStatus,
   withoutSlash,
 } from './openid-refusals.ts';
@@ -93,9 +94,9 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
 async function keysAt(address: string, { fetch }: OidcHttpOptions): Promise<JSONWebKeySet> {
   try {
     const response = await classified(fetch)(address, { headers: { accept: 'application/json' } });
-    if (response.status !== 200) throw new SsoRefused('idp_error', 'unexpected response');
+    if (response.status !== 200) throw new SsoRefused('idp_error', statusDetail(response.status));
     const keys = (await response.json().catch(() => ({}))) as JSONWebKeySet;
-    if (!Array.isArray(keys.keys)) throw new SsoRefused('idp_error', 'unexpected response');
+    if (!Array.isArray(keys.keys)) throw new SsoRefused('idp_error', 'unreadable keys');
     return keys;
   } catch (error) {
     throw issuerRefusal(error);

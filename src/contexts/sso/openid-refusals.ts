@@ -89,6 +89,8 @@ function passingDetail(status: number | undefined): string | undefined {
   return status !== undefined && status >= 300 && status < 400 ? UNEXPECTED : undefined;
 }
 
+export const statusDetail = (status: number): string => passingDetail(status) ?? 'unexpected status';
+
 /** The discovery document could not be read, or is invalid. */
 export function issuerRefusal(error: unknown): SsoRefused {
   if (error instanceof SsoRefused) return error;
@@ -115,6 +117,6 @@ export function exchangeRefusal(error: unknown, response: 'token response' | 'us
     );
   if (error instanceof oidc.ResponseBodyError) return new SsoRefused('token_exchange_failed', errorCode(error.error));
   if (codeOf(error) === 'OAUTH_RESPONSE_IS_NOT_JSON') return new SsoRefused('token_exchange_failed', UNEXPECTED);
-  if (status !== undefined) return new SsoRefused('token_exchange_failed', 'unexpected status');
+  if (status !== undefined) return new SsoRefused('token_exchange_failed', statusDetail(status));
   return claimsRefusal(error, response);
 }

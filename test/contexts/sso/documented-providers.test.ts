@@ -209,6 +209,6 @@ describe('an e-mail', () => {
     const denied = { ...entra, userinfo: () => ({ email: EMAIL, email_verified: false }) };
     expect(await outcome(denied, false)).toMatchObject({ reason: 'email_not_verified' });
     const elsewhere = { ...entra, userinfo: () => ({ sub: 'somebody-else', email: other, email_verified: true }) };
-    expect(await outcome(elsewhere, false)).toMatchObject({ reason: 'email_not_verified' });
+    expect(await outcome(elsewhere, false)).toMatchObject({ reason: 'invalid_assertion', detail: 'two subjects' });
   });
 });

@@ -133,7 +133,10 @@ describe('a single sign-on over OpenID Connect', () => {
     expect([await works(again), await works(acme.token)]).toEqual([401, 200]);
   });
 
-  it('is invalid if its configuration was disabled during the request to the provider, even if it was enabled again', async () => {
+  it.each([
+    ['during the request to the provider', 3, 401],
+    ['after that', 4, 200],
+  ])('is invalid if its configuration was disabled %s, even if it was enabled again', async (_when, look, status) => {
     const { id } = await configure();
     provider.signsIn({ email: acme.email });
     const change = async (isEnabled: boolean) =>
@@ -141,9 +144,15 @@ describe('a single sign-on over OpenID Connect', () => {
     const { loader } = app.services;
     const load = loader.load.bind(loader);
     let looks = 0;
-    // The tenant is checked with its configuration before the request to the provider, and again after its response.
+    // The tenant is read with its configuration before the request to the provider and after its response, and then with
+    // its administrators.
     const spy = vi.spyOn(loader, 'load').mockImplementation(async (aggregate, stream) => {
-      if ((aggregate as unknown) === tenant && stream === tenantStream(acme.tenantId) && looks >= 0 && ++looks === 3) {
+      if (
+        (aggregate as unknown) === tenant &&
+        stream === tenantStream(acme.tenantId) &&
+        looks >= 0 &&
+        ++looks === look
+      ) {
         looks = -1;
         await change(false);
       }
@@ -152,7 +161,7 @@ describe('a single sign-on over OpenID Connect', () => {
     const { answer } = await signIn();
     spy.mockRestore();
     const works = async () => (await app.as(String(answer.body.accessToken)).get('/api/v1/admin/me')).status;
-    expect([looks, answer.status, await works()]).toEqual([-1, 200, 401]);
+    expect([looks, answer.status, await works()]).toEqual([-1, status, 401]);
     await change(true);
     expect(await works()).toBe(401);
   });
