@@ -171,6 +171,7 @@ export async function ownIdToken(
   const isTheirs = kept !== undefined && (await oidcSessions.isOf(owner, sessionId, found.config.configId, kept));
   return isTheirs ? kept : undefined;
 }
+
 const CHANGED = 'changed during the sign-in';
 
 /** True if what an identity was read with still holds. */

@@ -4,6 +4,7 @@ import { tenantOfToken } from '../identity/refresh-tokens.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { AuthorizationRequest } from './openid-provider.ts';
+import { isRelayState } from './saml/pending-requests.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 
 export interface PendingAuthorizationDependencies {
@@ -96,6 +97,7 @@ export async function acceptCallback(
   state: string,
   browserSecret: string | undefined,
 ): Promise<AcceptedCallback> {
+  if (isRelayState(state)) throw new SsoRefused('invalid_state', 'of another sign-in');
   // A database that is away is found by a read, which changes nothing: the browser can come back with the same callback.
   await oneTimeTokens.peek('sso-state', tokenOf(state));
   const token = await oneTimeTokens.spend('sso-state', tokenOf(state));

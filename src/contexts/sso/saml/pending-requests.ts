@@ -93,5 +93,8 @@ export class PendingRequests {
 export const samlStartedOnPage = (relayState: string): boolean => relayState.startsWith('p');
 
 /** True for the form of a relay state of ours, whether or not it is open. A provider may send one of its own. */
-export const isRelayState = (relayState: string): boolean =>
-  /^[jp]/.test(relayState) && tenantOfToken(relayState.slice(1)) !== undefined;
+export const isRelayState = (relayState: string): boolean => claimedTenant(relayState) !== undefined;
+
+/** The tenant that a relay state claims: not verified. */
+export const claimedTenant = (relayState: string): TenantId | undefined =>
+  /^[jp]/.test(relayState) ? tenantOfToken(relayState.slice(1)) : undefined;

@@ -1,4 +1,3 @@
-import { tenantOfToken } from '../../identity/refresh-tokens.ts';
 import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
 import { admitAdmin, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
 import { isStillVouchedFor, vouchedByNow } from '../../identity/vouching.ts';
@@ -141,15 +140,6 @@ export async function finishSamlSignIn(
     marks: services.samlSessions.marksOf(configId, subject),
     issuedAt,
   };
-}
-
-/** The tenant that a relay state claims, for the audit log: not verified, but an existing tenant. */
-export async function claimedTenant(
-  { lookups }: SamlSignInDependencies,
-  relayState: string,
-): Promise<TenantId | undefined> {
-  const claimed = tenantOfToken(relayState.slice(1));
-  return claimed && (await lookups.tenant(claimed, claimed)) ? claimed : undefined;
 }
 
 const REASONS: Readonly<Partial<Record<SamlRefusal, SsoRefusal>>> = {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, type TestResponse, type TestTenant } from '../../../dsl/app.ts';
 import { startOpenIdProvider, type TestOpenIdProvider } from '../../../dsl/openid-provider.ts';
 import { newOrganization, type TestOrganization } from '../../../dsl/organization.ts';
+import { samlMetadata } from '../../../dsl/saml-metadata.ts';
 import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
 
 /** RFC 6749 §10.12, RFC 9700 §2.1 and §4.7, OpenID Connect Core §3.1.2: the two callbacks hold the same rules. */
@@ -104,6 +105,7 @@ describe.each(KINDS)('the state of a callback to an OpenID Connect %s', (kind) =
 
     const elsewhere = await untilCallback(other);
     expectRefused(kind, await arrive(elsewhere.back, elsewhere.cookie));
+    expect(await audited(other)).toEqual(['invalid_state: of another sign-in']);
 
     const theirs = await untilCallback(kind, 1);
     expectRefused(kind, await arrive(theirs.back, mine.cookie));
@@ -114,6 +116,31 @@ describe.each(KINDS)('the state of a callback to an OpenID Connect %s', (kind) =
       'invalid_state: unknown or used',
     ]);
     expect(isAccepted(kind, await arrive(mine.back, mine.cookie))).toBe(true);
+  });
+
+  it('of SAML is of another sign-in, and that of OpenID Connect belongs to no SAML response', async () => {
+    const { tenantId, admin } = tenants[1]!;
+    const metadata = samlMetadata({ entityId: 'urn:example:saml', ssoUrl: 'https://idp.example/sso' });
+    expect((await admin.post('/api/v1/admin/sso-configs/import', { metadata })).status).toBe(201);
+    const { headers } = await app.anonymous.get(`/api/v1/auth/saml/login?tenant_id=${tenantId}`);
+    const relayState = new URL(headers.get('location')!).searchParams.get('RelayState')!;
+    expectRefused(kind, await arrive({ state: relayState, code: 'x' }, ''));
+    const refusals = async () => {
+      const { rows } = await app.services.database.owner.query<{ data: { protocol: string; detail: string } }>(
+        `select data from events where tenant_id = any($1) and type = 'SsoSignInRefused' order by position`,
+        [[tenantId, ownersOf(kind)[0]!.id]],
+      );
+      return rows.map(({ data: { protocol, detail } }) => `${protocol}: ${detail}`);
+    };
+    expect(await refusals()).toEqual(['oidc: of another sign-in']);
+
+    const { state } = await untilCallback(kind);
+    const posted = await app.anonymous.send('POST', '/api/v1/auth/saml/callback', {
+      raw: new URLSearchParams({ SAMLResponse: 'PFI+', RelayState: state }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(posted.status).toBe(401);
+    expect(await refusals()).toEqual(['oidc: of another sign-in', 'saml: not_requested']);
   });
 
   it('counts once', async () => {

@@ -22,14 +22,11 @@ import {
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
+import { ownerWithSso } from '../../../../contexts/sso/claimed-owner.ts';
 import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { codeUnlessLoggedOut } from '../../../../contexts/sso/code-unless-logged-out.ts';
 import { loginHint, orgRefusalAddress } from '../../../../contexts/sso/page-return.ts';
-import {
-  claimedOwner,
-  AUTHORIZATION_SECONDS,
-  type PendingAuthorization,
-} from '../../../../contexts/sso/pending-authorization.ts';
+import { AUTHORIZATION_SECONDS, type PendingAuthorization } from '../../../../contexts/sso/pending-authorization.ts';
 import { ORG_OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { openAccess } from '../../access.ts';
 import { clearBrowserSecret, setBrowserSecret, readBrowserSecret } from '../../browser-cookie.ts';
@@ -60,11 +57,6 @@ export interface OrgSsoRouteDependencies
 const route = routeWith<OrgSsoRouteDependencies>();
 
 const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery, login_hint: loginHint }).check(oneNamed);
-/** The organization named in a state, if it exists with SSO. A caller can put any id into a state. */
-async function believedOrganization(services: OrgSsoRouteDependencies, state: string): Promise<TenantId | undefined> {
-  const claimed = claimedOwner(state);
-  return claimed && (await enabledOrgConfig(services, claimed)) ? claimed : undefined;
-}
 
 export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
   area: 'org',
@@ -156,7 +148,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
           return redirect(reply, 302, `/login?${new URLSearchParams({ org_sso_code: code }).toString()}`);
         } catch (error) {
           if (!(error instanceof SsoRefused)) throw error;
-          const tenantId = believed?.owner ?? (await believedOrganization(services, state));
+          const { owner: tenantId } = believed ?? (await ownerWithSso(services, state)) ?? {};
           await services.ssoRefusals.signIn(
             {
               tenantId,

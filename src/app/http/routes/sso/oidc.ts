@@ -13,7 +13,6 @@ import {
   unauthenticated,
   temporarilyUnavailable,
 } from '../../../../platform/kernel/failure.ts';
-import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfigDependencies } from '../../../../contexts/sso/enabled-config.ts';
 import {
   finishOidcSignIn,
@@ -21,6 +20,8 @@ import {
   tenantOidcConfig,
   type OidcSignInDependencies,
 } from '../../../../contexts/sso/oidc-sign-in.ts';
+import { ownerWithSso } from '../../../../contexts/sso/claimed-owner.ts';
+import type { OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { codeUnlessLoggedOut } from '../../../../contexts/sso/code-unless-logged-out.ts';
 import {
@@ -33,7 +34,6 @@ import {
 } from '../../../../contexts/sso/page-return.ts';
 import {
   oidcStartedOnPage,
-  claimedOwner,
   AUTHORIZATION_SECONDS,
   type PendingAuthorization,
 } from '../../../../contexts/sso/pending-authorization.ts';
@@ -53,18 +53,12 @@ import type { OneTimeTokens } from '../../../../contexts/identity/one-time-token
 import type { Lookups } from '../../../../contexts/identity/lookups.ts';
 
 export interface OidcSignInRouteDependencies
-  extends EnabledConfigDependencies, OidcSignInDependencies, SsoSignInDependencies {
+  extends EnabledConfigDependencies, OidcSignInDependencies, OrgOidcDependencies, SsoSignInDependencies {
   readonly oneTimeTokens: OneTimeTokens;
   readonly lookups: Lookups;
 }
 
 const route = routeWith<OidcSignInRouteDependencies>();
-
-/** The tenant named in a state, if it exists with this protocol. A caller can put any id into a state. */
-async function believedTenant(services: OidcSignInRouteDependencies, state: string): Promise<TenantId | undefined> {
-  const claimed = claimedOwner(state);
-  return claimed && (await enabledSsoConfig(services, claimed, 'oidc')) ? claimed : undefined;
-}
 
 /** A sign-in over OpenID Connect: to the provider, and back. */
 export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] = [
@@ -172,13 +166,15 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
         return { ...tokens, user: { id, email, displayName, roleType } };
       } catch (error) {
         if (!(error instanceof SsoRefused)) throw error;
-        const tenantId = believed?.owner ?? (await believedTenant(services, state));
+        const { owner, kind } = believed ?? (await ownerWithSso(services, state)) ?? {};
         await services.ssoRefusals.signIn(
-          { tenantId, protocol: 'oidc', configId: believed?.configId ?? null, actor },
+          { tenantId: owner, protocol: 'oidc', configId: believed?.configId ?? null, actor },
           error,
         );
-        if (oidcStartedOnPage(state) || wantsPage(request))
+        if (oidcStartedOnPage(state) || wantsPage(request)) {
+          const tenantId = kind === 'tenant' ? owner : undefined;
           return redirect(reply, 302, refusalAddress(error.reason, tenantId, error.detail));
+        }
         throw new FailureError(
           isProviderAway(error)
             ? temporarilyUnavailable('identity_provider_unavailable')

@@ -20,11 +20,12 @@ import {
 import { samlStartedOnPage, type OpenRequest } from '../../../../contexts/sso/saml/pending-requests.ts';
 import { MAX_BASE64 } from '../../../../contexts/sso/saml/document-guard.ts';
 import { startedAtProvider } from '../../../../contexts/sso/saml/unsolicited-response.ts';
+import { ownerWithSso } from '../../../../contexts/sso/claimed-owner.ts';
+import type { OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { issueSamlCode } from '../../../../contexts/sso/saml/issue-saml-code.ts';
 import { refuseSaml, SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
-  claimedTenant,
   finishSamlSignIn,
   metadataOf,
   ssoRefusalOf,
@@ -42,7 +43,7 @@ import { signedInByProvider, signInResponse } from '../identity/sign-in-response
 import { ssoTenantOf, tenantQuery } from './sso-tenant.ts';
 import type { OneTimeTokens } from '../../../../contexts/identity/one-time-tokens.ts';
 
-export interface SamlRouteDependencies extends SamlSignInDependencies, SsoSignInDependencies {
+export interface SamlRouteDependencies extends OrgOidcDependencies, SamlSignInDependencies, SsoSignInDependencies {
   readonly oneTimeTokens: OneTimeTokens;
 }
 
@@ -177,11 +178,14 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
           const refusal = error instanceof SamlRefused ? ssoRefusalOf(error) : error;
-          const tenantId = pending?.tenantId ?? (await claimedTenant(services, relayState));
+          const { owner, kind } = pending
+            ? ({ owner: pending.tenantId, kind: 'tenant' } as const)
+            : ((await ownerWithSso(services, relayState)) ?? {});
           await services.ssoRefusals.signIn(
-            { tenantId, protocol: 'saml', configId: pending?.configId ?? null, actor },
+            { tenantId: owner, protocol: 'saml', configId: pending?.configId ?? null, actor },
             refusal,
           );
+          const tenantId = kind === 'tenant' ? owner : undefined;
           if (samlStartedOnPage(relayState) || toPage)
             return redirect(reply, 303, refusalAddress(refusal.reason, tenantId, refusal.detail));
           throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${refusal.reason}`));
