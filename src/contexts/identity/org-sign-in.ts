@@ -10,6 +10,7 @@ import {
 } from '../organizations/domain/organization.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import { streamSubject } from '../../platform/kernel/aggregate.ts';
+import { FailureError, forbidden } from '../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
 import { orgAdminAccounts } from './account-kinds.ts';
 import { ORGANIZATIONS } from './known-browsers.ts';
@@ -82,7 +83,7 @@ interface LiveOrgSession {
 
 /**
  * Verifies the password of an admin who is already signed in, and returns the account. Attempts are counted by session,
- * so nobody outside the session can use them up.
+ * so nobody outside the session can use them up. While single sign-on is required, no password counts.
  */
 export async function confirmOrgPassword(
   services: OrgSignInDependencies,
@@ -91,6 +92,8 @@ export async function confirmOrgPassword(
   actor: Actor,
 ): Promise<OrgAdminState> {
   const state = await services.loader.load(organization, organizationStream(organizationId));
+  // This session may have begun before (OP-141). Single sign-on gives proofs, too (decision 0046).
+  if (state.requireSso) throw new FailureError(forbidden('sso_required'));
   const admin = state.admins.get(adminId)!;
   const source = `session:${sessionId}` as const;
   const attempt = await proveFoundPassword(

@@ -98,6 +98,41 @@ describe('the password login of an organization', () => {
     expect((await app.anonymous.post(LOGIN, { email, password })).status).toBe(200);
   });
 
+  it('confirms nothing in an older session while single sign-on is required', async () => {
+    const { email, password, owner, reauthenticate, write } = await newOrganization(app);
+    const created = await write('POST', '/api/v1/org/admins', {
+      email: `new-${email}`,
+      displayName: 'New',
+      role: 'org_admin',
+    });
+    const { temporaryPassword } = created.body;
+    const temp = await app.anonymous.post(LOGIN, { email: `new-${email}`, password: temporaryPassword });
+    expect(temp.body.tempToken).toEqual(expect.any(String));
+    expect((await write('POST', CONFIGS, provider)).status).toBe(201);
+    const token = await reauthenticate();
+    const required = await owner.put(
+      `${CONFIGS}/require`,
+      { requireSso: true },
+      { headers: { 'x-reauth-token': token } },
+    );
+    expect(required.status).toBe(200);
+    const verify = () => owner.post('/api/v1/org/verify-password', { password });
+    const change = () =>
+      owner.post('/api/v1/org/change-password', { currentPassword: password, newPassword: 'Other-Horse-9!' });
+    for (const refused of [await verify(), await change()])
+      expect([refused.status, refused.body.code]).toEqual([403, 'sso_required']);
+    const forced = await app.anonymous.post('/api/v1/org/auth/change-password', {
+      tempToken: temp.body.tempToken,
+      newPassword: 'Other-Horse-9!',
+      confirmPassword: 'Other-Horse-9!',
+    });
+    expect([forced.status, forced.body.code]).toEqual([401, 'invalid_token']);
+    // The session itself lives on (OP-141).
+    expect((await owner.get(CONFIGS)).status).toBe(200);
+    expect((await write('PUT', `${CONFIGS}/require`, { requireSso: false })).status).toBe(200);
+    expect([(await verify()).status, (await change()).status]).toEqual([200, 200]);
+  });
+
   it('gives tokens that refresh once and end with the session', async () => {
     const { body } = await app.anonymous.post(LOGIN, { email: north.email, password: north.password });
     const refreshed = await app.anonymous.post('/api/v1/auth/refresh', { refreshToken: body.refreshToken });

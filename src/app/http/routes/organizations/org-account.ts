@@ -48,7 +48,7 @@ export const orgAccountRoutes: RouteGroup<OrgAccountRouteDependencies> = {
       access: orgReader,
       summary: 'Change the password of the calling admin',
       operation: 'changeOrgPassword',
-      refuses: ['account_locked', 'invalid_credentials', 'password_changed_meanwhile'],
+      refuses: ['account_locked', 'invalid_credentials', 'password_changed_meanwhile', 'sso_required'],
       description: 'Ends all their other sessions. 401 if the current password is wrong.',
       body: z
         .object({ currentPassword: presentedPassword, newPassword, confirmPassword: z.string().max(256).optional() })

@@ -153,7 +153,9 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
           change: async ({ tenantId, subjectId: adminId, payload }, known) => {
             const admin = await orgAdminAccounts.find(services, tenantId, adminId);
             // A suspension or recovery since then has invalidated the token.
-            if (!admin || admin.sessionEpoch !== payload['epoch'])
+            const isUsable = admin?.sessionEpoch === payload['epoch'];
+            // Passwords may have been disabled since then.
+            if (!admin || !isUsable || (await orgAdminAccounts.whyNoPasswords(services, tenantId)))
               throw new FailureError(unauthenticated('invalid_token'));
             const actor = {
               ...actorOf(undefined, request),
@@ -178,8 +180,9 @@ export const orgSignInRoutes: RouteGroup<OrgSignInRouteDependencies> = {
       summary: 'Get a re-authentication token',
       issuesProof: true,
       operation: 'reauthenticateOrgAdmin',
-      refuses: ['invalid_credentials'],
-      description: 'Confirms the password. The token is valid for one write, for 300 seconds in this session.',
+      refuses: ['invalid_credentials', 'sso_required'],
+      description:
+        'Confirms the password. The token is valid for one write, for 300 seconds in this session. While single sign-on is required, a sign-in with `reauthenticate=true` returns one instead.',
       body: z.object({ password: presentedPassword }),
       response: z.object({ reAuthToken: z.string(), expiresIn: z.int() }),
       handle: async ({ body, services, principal: { tenantId, adminId, sessionId }, request }) => {
