@@ -64,16 +64,18 @@ export class AccessTokens {
     });
   }
 
+  /** `until`: epoch milliseconds at which the session ends. */
   async issue(
     kind: AccessClaims['kind'],
     tenantId: TenantId,
     subjectId: string,
     sessionId: string,
     role: string,
+    until = Number.POSITIVE_INFINITY,
   ): Promise<{ token: string; expiresAt: string }> {
     const [key] = this.#keys;
     const now = Math.floor(Date.now() / 1000);
-    const expires = now + ACCESS_TOKEN_SECONDS;
+    const expires = Math.min(now + ACCESS_TOKEN_SECONDS, Math.floor(until / 1000));
     const token = await new SignJWT({ tid: tenantId, sid: sessionId, role, typ: kind })
       .setProtectedHeader({ alg: 'EdDSA', kid: key!.id, typ: 'at+jwt' })
       .setSubject(subjectId)

@@ -9,7 +9,8 @@ interface Family {
   readonly subjectId: string;
 }
 export type RedeemedRefreshToken =
-  | ({ readonly kind: 'rotated'; readonly next: string } & Family)
+  /** Epoch milliseconds at which the session ends, however often it is refreshed. */
+  | ({ readonly kind: 'rotated'; readonly next: string; readonly endsAt: number } & Family)
   /** The token was already spent, so someone else has a copy. The whole family must be revoked. */
   | ({ readonly kind: 'reused' } & Family)
   | { readonly kind: 'unknown' };
@@ -38,8 +39,13 @@ export class RefreshTokens {
     this.#successorKey = successorKey;
   }
 
-  async issue(tenantId: TenantId, sessionId: string, subjectId: string, lifetime: RefreshLifetime): Promise<string> {
-    const endsAt = new Date(Date.now() + lifetime.absoluteSeconds * 1000);
+  /** `until`: epoch milliseconds at which the session ends, if it is before its lifetime. */
+  async issue(
+    { tenantId, sessionId, subjectId }: Family,
+    lifetime: RefreshLifetime,
+    until = Number.POSITIVE_INFINITY,
+  ): Promise<string> {
+    const endsAt = new Date(Math.min(Date.now() + lifetime.absoluteSeconds * 1000, until));
     const { idleSeconds } = lifetime;
     const { token, kept } = tokenOf(randomBytes(32), tenantId, sessionId, subjectId, { idleSeconds, endsAt });
     await this.#issued.load(tenantId, kept);
@@ -60,7 +66,7 @@ export class RefreshTokens {
       const lifetime = { idleSeconds: row.idle_seconds, endsAt: new Date(row.ends_at) };
       const { token: next, kept } = tokenOf(this.#successorOf(token), tenantId, sessionId, subjectId, lifetime);
       await client.query(INSERT, [tenantId, ...columnsOf([kept])]);
-      return { kind: 'rotated', sessionId, subjectId, next, tenantId };
+      return { kind: 'rotated', sessionId, subjectId, next, endsAt: lifetime.endsAt.getTime(), tenantId };
     });
   }
 

@@ -42,12 +42,24 @@ export interface NewSession {
   readonly method: Extract<SessionEvent, { type: 'SessionStarted' }>['data']['method'];
   /** Only for single sign-on. */
   readonly vouchedBy?: VouchedBy;
+  /** Epoch milliseconds at which the provider's session ends, if it says so. */
+  readonly until?: number | undefined;
   readonly actor: Actor;
 }
 
 /** Starts a session and issues its first tokens. */
 export async function openSession(services: SignInDependencies, wanted: NewSession): Promise<SessionTokens> {
-  const { tenantId, subjectId, subjectKind, epoch, method, role, vouchedBy = null, sessionId = randomUUID() } = wanted;
+  const {
+    tenantId,
+    subjectId,
+    subjectKind,
+    epoch,
+    method,
+    role,
+    vouchedBy = null,
+    sessionId = randomUUID(),
+    until,
+  } = wanted;
   const actor: Actor = { ...wanted.actor, kind: subjectKind, id: subjectId };
   const lifetime = subjectKind === 'admin' ? ADMIN_LIFETIME : ORG_LIFETIME;
   // Concurrently: if the session does not start, its tokens are not valid.
@@ -57,8 +69,15 @@ export async function openSession(services: SignInDependencies, wanted: NewSessi
       { sessionId, subjectId, subjectKind, epoch, method, vouchedBy },
       { tenantId, actor },
     ),
-    services.refreshTokens.issue(tenantId, sessionId, subjectId, lifetime),
-    services.accessTokens.issue(subjectKind === 'admin' ? 'access' : 'org', tenantId, subjectId, sessionId, role),
+    services.refreshTokens.issue({ tenantId, sessionId, subjectId }, lifetime, until),
+    services.accessTokens.issue(
+      subjectKind === 'admin' ? 'access' : 'org',
+      tenantId,
+      subjectId,
+      sessionId,
+      role,
+      until,
+    ),
   ]);
   orThrow(started);
   return { accessToken: token, refreshToken, expiresAt };

@@ -64,6 +64,8 @@ export interface SsoProof {
   readonly reauthenticated: boolean;
   /** A fresh UUID, if the caller has to know it before the session begins. */
   readonly sessionId?: string;
+  /** Epoch milliseconds at which the provider's session ends, if it says so. */
+  readonly until?: number | undefined;
 }
 
 export interface SsoTokens extends SessionTokens {
@@ -79,7 +81,7 @@ export async function openSsoSession(
   proof: SsoProof,
   actor: Actor,
 ): Promise<SsoTokens> {
-  const { method, vouchedBy, reauthenticated, sessionId = randomUUID() } = proof;
+  const { method, vouchedBy, reauthenticated, sessionId = randomUUID(), until } = proof;
   const tokens = await openSession(services, {
     tenantId,
     sessionId,
@@ -89,6 +91,7 @@ export async function openSsoSession(
     role,
     method,
     vouchedBy,
+    until,
     actor,
   });
   return reauthenticated

@@ -56,6 +56,8 @@ export interface SignInHandover {
   readonly method: SsoProtocol;
   readonly vouchedBy: VouchedBy;
   readonly reauthenticated: boolean;
+  /** Epoch milliseconds at which the session at the provider ends, if it says so. */
+  readonly until?: number | undefined;
   /** The session at a SAML provider, sealed. */
   readonly providerSession?: string | undefined;
   /** The same as digests. A logout there ends the code, too. */
@@ -73,6 +75,7 @@ const payloadSchema = z.object({
   sessionEpoch: z.int(),
   vouchedBy: vouchedBySchema,
   reauthenticated: z.boolean().default(false),
+  until: z.number().optional(),
   providerSession: z.string().optional(),
   marks: samlMarksSchema.optional(),
   provider: providerSubjectSchema.optional(),

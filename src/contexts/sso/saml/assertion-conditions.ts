@@ -46,15 +46,18 @@ export function checkResponse(
 }
 
 /**
- * Checks the signed assertion: from this provider, for this service, valid now, for this request. Returns when it ends.
- * Throws `SamlRefused`.
+ * Checks the signed assertion: from this provider, for this service, valid now, for this request. Returns when it ends,
+ * and until when the session at the provider lasts, if it says so. Throws `SamlRefused`.
  */
-export function checkAssertion(assertion: XmlElement, expected: Expected): { readonly endsAt: number } {
+export function checkAssertion(
+  assertion: XmlElement,
+  expected: Expected,
+): { readonly endsAt: number; readonly until: number | undefined } {
   if (attribute(assertion, 'Version') !== '2.0') refuseSaml('structure', 'the version is not 2.0');
   if (text(one(assertion, 'Issuer')) !== expected.idpEntityId) refuseSaml('issuer', 'the assertion has another issuer');
   checkConditions(one(assertion, 'Conditions'), expected);
-  checkStatements(assertion, expected);
-  return { endsAt: checkConfirmations(one(assertion, 'Subject'), expected) };
+  const until = checkStatements(assertion, expected);
+  return { until, endsAt: checkConfirmations(one(assertion, 'Subject'), expected) };
 }
 
 function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected): void {
@@ -71,17 +74,21 @@ function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected):
     refuseSaml('audience', 'the assertion has another audience');
 }
 
-function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }: Expected): void {
+function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }: Expected): number | undefined {
   const statements = childrenOf(assertion, SAML, 'AuthnStatement');
   if (statements.length === 0) refuseSaml('structure', 'there is no AuthnStatement');
+  let until: number | undefined;
   for (const statement of statements) {
     const authenticatedAt = instantIn(statement, 'AuthnInstant');
     if (authenticatedAt > now + AHEAD_MS) refuseSaml('not_yet_valid', 'the sign-in is in the future');
     // A tolerance would lengthen what a proof is good for (decision 0083).
     if (authenticatedAt < authenticatedSince) refuseSaml('expired', 'signed in too long ago');
-    if (statement.hasAttribute('SessionNotOnOrAfter') && instantIn(statement, 'SessionNotOnOrAfter') <= now - SKEW_MS)
-      refuseSaml('expired', "the provider's session is over");
+    if (!statement.hasAttribute('SessionNotOnOrAfter')) continue;
+    const endsAt = instantIn(statement, 'SessionNotOnOrAfter') + SKEW_MS;
+    if (endsAt <= now) refuseSaml('expired', "the provider's session is over");
+    until = Math.min(endsAt, until ?? endsAt);
   }
+  return until;
 }
 
 /** One confirmation has to hold (Core §2.4.1.1): the others are for other uses of the assertion. */

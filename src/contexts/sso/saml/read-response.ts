@@ -15,6 +15,8 @@ export interface ReadResponse {
   readonly endsAt: number;
   /** By the provider's clock, in epoch milliseconds. */
   readonly issuedAt: number;
+  /** Epoch milliseconds until which the session at the provider lasts, if it says so (Core §2.7.2). */
+  readonly until: number | undefined;
   readonly subject: Subject;
 }
 
@@ -26,13 +28,13 @@ export function readResponse(base64: string, expected: Expected, certificatesPem
   const guarded = guardDocument(base64);
   checkResponse(guarded.response, expected, guarded.responseSignature !== undefined);
   const assertion = signedAssertion(guarded, expected, certificatesPem);
-  const { endsAt } = checkAssertion(assertion, expected);
+  const { endsAt, until } = checkAssertion(assertion, expected);
   const subject = subjectOf(assertion);
   // The document and the signed bytes, parsed separately, have to name the same person.
   if (subject.nameId !== subjectOf(guarded.assertion).nameId)
     refuseSaml('signature', 'the signed subject differs from the document');
   const issuedAt = instantIn(assertion, 'IssueInstant');
-  return { xml: guarded.xml, assertionId: attribute(assertion, 'ID')!, endsAt, issuedAt, subject };
+  return { xml: guarded.xml, assertionId: attribute(assertion, 'ID')!, endsAt, issuedAt, until, subject };
 }
 
 /**

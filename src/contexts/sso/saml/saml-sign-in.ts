@@ -89,6 +89,8 @@ export interface FinishedSamlSignIn {
   readonly marks: SamlMarks;
   /** When the provider issued the assertion, by its clock. */
   readonly issuedAt: number;
+  /** Epoch milliseconds until which the session at the provider lasts, if it says so. */
+  readonly until: number | undefined;
 }
 
 /**
@@ -115,7 +117,7 @@ export async function finishSamlSignIn(
     now,
     authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined,
   };
-  const { subject, assertionId, endsAt, issuedAt } = await acceptResponse(
+  const { subject, assertionId, endsAt, issuedAt, until } = await acceptResponse(
     services.samlResponses,
     tenantId,
     samlResponse,
@@ -139,6 +141,7 @@ export async function finishSamlSignIn(
     providerSession: services.samlSessions.seal(subject),
     marks: services.samlSessions.marksOf(configId, subject),
     issuedAt,
+    until,
   };
 }
 

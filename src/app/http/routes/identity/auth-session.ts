@@ -68,6 +68,7 @@ export const authSessionRoutes: readonly AnyRoute<AuthSessionDependencies>[] = [
         subjectId,
         sessionId,
         role,
+        redeemed.endsAt,
       );
       const user = admin
         ? await ask(getAdminUser, { adminId: subjectId }, tenantId).then(({ id, email, displayName, roleType }) => ({

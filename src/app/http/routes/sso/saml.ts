@@ -64,11 +64,11 @@ interface SignInWithoutPage extends Omit<FinishedSamlSignIn, 'marks' | 'issuedAt
 /** Throws `SamlRefused` if the provider has logged the person out meanwhile. */
 async function beginWithoutPage(
   services: SamlRouteDependencies,
-  { tenantId, admin, vouchedBy, providerSession, reauthenticated, code, actor }: SignInWithoutPage,
+  { tenantId, admin, vouchedBy, providerSession, until, reauthenticated, code, actor }: SignInWithoutPage,
 ): Promise<SsoTokens> {
   const sessionId = randomUUID();
   await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
-  const proof = { method: 'saml', vouchedBy, reauthenticated, sessionId } as const;
+  const proof = { method: 'saml', vouchedBy, reauthenticated, sessionId, until } as const;
   const session = { tenantId, sessionId, purpose: 'sso-handoff', code, actor } as const;
   const tokens = await beginUnlessLoggedOut(services, session, () =>
     openSsoSession(services, tenantId, admin, proof, actor),

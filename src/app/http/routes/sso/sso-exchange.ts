@@ -42,12 +42,22 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         const refused = new FailureError(unauthenticated('invalid_exchange_code'));
         const taken = await redeemHandover(services.oneTimeTokens, body.code, body.verifier);
         if (!taken) throw refused;
-        const { tenantId, adminId, sessionEpoch, method, vouchedBy, reauthenticated, providerSession, provider } =
-          taken;
+        const {
+          tenantId,
+          adminId,
+          sessionEpoch,
+          method,
+          vouchedBy,
+          reauthenticated,
+          providerSession,
+          provider,
+          until,
+        } = taken;
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
         if (
           admin?.status !== 'active' ||
           admin.sessionEpoch !== sessionEpoch ||
+          (until !== undefined && until <= Date.now()) ||
           !(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy))
         )
           throw refused;
@@ -56,7 +66,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
           await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
         if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
         const actor = actorOf(undefined, request);
-        const proof = { method, vouchedBy, reauthenticated, sessionId };
+        const proof = { method, vouchedBy, reauthenticated, sessionId, until };
         const tokens = await beginUnlessLoggedOut(
           services,
           { tenantId, sessionId, purpose: 'sso-handoff', code: body.code, actor },
