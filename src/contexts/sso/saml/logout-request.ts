@@ -14,13 +14,20 @@ export interface LogoutRequest {
   readonly issuedAt: number;
   /** Only sessions that began before are meant, in epoch milliseconds. */
   readonly begunBefore: number;
-  /** When the request counts no longer, in epoch milliseconds. */
-  readonly endsAt: number;
+  /**
+   * Until when the request is remembered, in epoch milliseconds: longer than it counts, and than a sign-in that began
+   * before it may take.
+   */
+  readonly rememberedUntil: number;
 }
 
 const BOUNDS = { elements: 200, depth: 16 };
-/** How far the provider's clock may be behind or ahead. */
-const SKEW_MS = 3 * 60_000;
+/** How far the provider's clock may be behind. */
+const SKEW_MS = 60_000;
+/** How far it may be ahead. That lengthens no validity, so it can be more. */
+const AHEAD_MS = 3 * 60_000;
+/** How long after the request a session may have begun that is meant. */
+const BEGUN_AFTER_MS = 3 * 60_000;
 /** How long a request counts. A browser delivers it within seconds. */
 const LONGEST_MS = 10 * 60_000;
 /** An `xs:ID`, of a length that nobody needs. */
@@ -56,13 +63,16 @@ export function logoutRequestOf(
   return { id, nameId, sessionIndexes, ...windowOf(request, now) };
 }
 
-function windowOf(request: XmlElement, now: number): Pick<LogoutRequest, 'issuedAt' | 'begunBefore' | 'endsAt'> {
+function windowOf(
+  request: XmlElement,
+  now: number,
+): Pick<LogoutRequest, 'issuedAt' | 'begunBefore' | 'rememberedUntil'> {
   const issued = instantIn(request, 'IssueInstant');
   const ends = request.hasAttribute('NotOnOrAfter') ? instantIn(request, 'NotOnOrAfter') : Number.POSITIVE_INFINITY;
-  const endsAt = Math.min(ends, issued + LONGEST_MS) + SKEW_MS;
-  if (issued > now + SKEW_MS) refuseSaml('not_yet_valid', 'not valid yet');
-  if (endsAt <= now) refuseSaml('expired', 'no longer valid');
-  return { issuedAt: issued, begunBefore: issued + SKEW_MS, endsAt };
+  const rememberedUntil = issued + LONGEST_MS + SKEW_MS;
+  if (issued > now + AHEAD_MS) refuseSaml('not_yet_valid', 'not valid yet');
+  if (Math.min(ends + SKEW_MS, rememberedUntil) <= now) refuseSaml('expired', 'no longer valid');
+  return { issuedAt: issued, begunBefore: issued + BEGUN_AFTER_MS, rememberedUntil };
 }
 
 const text = (element: XmlElement | undefined): string => element?.textContent.trim() ?? '';

@@ -86,7 +86,7 @@ async function logOut(
   const sloUrl = samlLogoutUrl(externalBaseUrl, tenantId);
   const verified = verifiedLogoutRequest(received, certificates);
   const request = logoutRequestOf(verified, { idpEntityId, sloUrl, now: Date.now() });
-  const { id, endsAt } = request;
+  const { id, rememberedUntil: endsAt } = request;
   const named = services.samlSessions.namedBy(configId, request);
   const used = { kind: 'logout', tenantId, configId, issuer: idpEntityId, id, endsAt, named } as const;
   await useOnce(services.database.service, used);

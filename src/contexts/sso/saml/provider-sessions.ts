@@ -47,13 +47,16 @@ export class ProviderSessions {
     };
   }
 
+  /** A session whose assertion had no index may be the one that is meant, as one without `sid` (decision 0122). */
   namedBy(
     configId: string,
     { nameId, sessionIndexes, issuedAt }: Pick<LogoutRequest, 'nameId' | 'sessionIndexes' | 'issuedAt'>,
   ): NamedByLogout {
     return {
       name: this.marksOf(configId, { nameId, sessionIndex: undefined }).name,
-      indexes: sessionIndexes.map((index) => this.#digest('index', index).toString('hex')),
+      indexes: (sessionIndexes.length === 0 ? [] : ['', ...sessionIndexes]).map((index) =>
+        this.#digest('index', index).toString('hex'),
+      ),
       issuedAt,
     };
   }

@@ -7,6 +7,8 @@ import { startSamlIdentityProvider, type SamlIdentityProvider } from '../../../d
 import { samlMetadata } from '../../../dsl/saml-metadata.ts';
 
 const HOME = 'https://castellan.example';
+/** The assertion names no session at the provider. */
+const NO_INDEX = 'none';
 const CALLBACK = '/api/v1/auth/saml/callback';
 
 describe('a logout at a SAML provider, before a sign-in has become a session', () => {
@@ -44,7 +46,7 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
       acsUrl: HOME + CALLBACK,
       audience: `${HOME}/api/v1/auth/saml/metadata?tenant_id=${tenant.tenantId}`,
       inResponseTo: inResponseTo!,
-      sessionIndex: index,
+      ...(index === NO_INDEX ? {} : { sessionIndex: index }),
     });
     return { samlResponse: Buffer.from(xml).toString('base64'), relayState };
   };
@@ -93,6 +95,17 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     await logsOut('somebody@else.example');
     expect((await exchange(codes[0]!)).status).toBe(401);
     expect((await exchange(codes[1]!)).status).toBe(200);
+  });
+
+  it('of a session ends also what its assertion gave no session index', async () => {
+    const form = await authenticated(undefined, NO_INDEX);
+    expect(Buffer.from(form.samlResponse, 'base64').toString()).not.toContain('SessionIndex');
+    const [late, code] = [await authenticated({}, NO_INDEX), await codeOf(form)];
+    const { body } = await post(await authenticated({}, NO_INDEX));
+    await logsOut(tenant.email, ['_some', '_other']);
+    expect((await exchange(code)).status).toBe(401);
+    expect((await app.as(body.accessToken).get('/api/v1/admin/me')).status).toBe(401);
+    expect((await post(late)).status).toBe(401);
   });
 
   it.each(['before', 'after'])(

@@ -273,6 +273,34 @@ describe("a SAML provider's metadata and logout", () => {
     expect(await isLive(session)).toBe(false);
   });
 
+  it('counts for ten minutes and not after its end, with a minute for a clock that is behind', async () => {
+    const refused = async (over: Record<string, string>) => {
+      const { headers } = await byRedirect(logoutRequest('nobody@t1.example', over));
+      return inflated(headers.get('location')!, 'SAMLResponse').includes('RequestDenied');
+    };
+    expect(await refused({ at: minutesAgo(10.5) })).toBe(false);
+    expect(await refused({ at: minutesAgo(11.1) })).toBe(true);
+    expect(await refused({ at: minutesAgo(5), ends: minutesAgo(0.5) })).toBe(false);
+    expect(await refused({ at: minutesAgo(5), ends: minutesAgo(1.1) })).toBe(true);
+    // A clock that is ahead lengthens nothing, and may be three minutes.
+    expect(await refused({ at: minutesAgo(-2.9) })).toBe(false);
+    expect(await refused({ at: minutesAgo(-3.1) })).toBe(true);
+  });
+
+  it('is remembered for as long as an assertion from before can arrive, also if it ends sooner', async () => {
+    const { owner } = app.services.database;
+    await owner.query(`delete from one_time_tokens where tenant_id = $1 and purpose = 'saml-logout'`, [
+      tenant.tenantId,
+    ]);
+    await byRedirect(logoutRequest(tenant.email, { ends: new Date(Date.now() + 10_000).toISOString() }));
+    const { rows } = await owner.query<{ seconds: number }>(
+      `select extract(epoch from expires_at - now())::float8 as seconds from one_time_tokens
+        where tenant_id = $1 and purpose = 'saml-logout'`,
+      [tenant.tenantId],
+    );
+    expect(rows[0]!.seconds).toBeGreaterThan(600);
+  });
+
   it('responds where the metadata says that responses go, and sends requests to the other address', async () => {
     const path = `/api/v1/admin/sso-configs/${configId}`;
     const described = (sloResponseUrl: string) => {
