@@ -74,7 +74,7 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
     async endSessionUrl({ returnTo, idTokenHint, state }) {
       const config = await discovered(client, reach);
       const { end_session_endpoint: endpoint } = config.serverMetadata();
-      if (!endpoint || !isWebAddress(endpoint, reach)) return null;
+      if (!endpoint || !isWebAddress(endpoint, reach) || hasCredentials(endpoint)) return null;
       return oidc.buildEndSessionUrl(config, {
         post_logout_redirect_uri: returnTo,
         state,
@@ -177,6 +177,8 @@ async function discovered(
     code_challenge_methods_supported: methods,
   } = config.serverMetadata();
   if (!sameIssuer(issuer, issuerUrl)) throw new SsoRefused('idp_error', 'another issuer');
+  if (authorize && hasCredentials(authorize))
+    throw new SsoRefused('idp_error', 'the address must not contain credentials');
   if (!authorize || !isWebAddress(authorize, reach)) throw new SsoRefused('idp_error', 'no authorization endpoint');
   if (!tokens || !isWebAddress(tokens, reach)) throw new SsoRefused('idp_error', 'no token endpoint');
   if (!keys || !isWebAddress(keys, reach)) throw new SsoRefused('idp_error', 'no keys');
@@ -212,6 +214,12 @@ function checkAuthentication(authenticatedAt: number | undefined): void {
   if (authenticatedAt === undefined) throw new SsoRefused('invalid_assertion', 'no auth_time');
   const age = Math.floor(Date.now() / 1_000) - authenticatedAt;
   if (age > REAUTHENTICATION_SECONDS || age < -AHEAD_SECONDS) throw new SsoRefused('invalid_assertion', 'auth_time');
+}
+
+/** A browser would send them, or warn. */
+function hasCredentials(address: string): boolean {
+  const { username = '', password = '' } = parsedUrl(address) ?? {};
+  return username !== '' || password !== '';
 }
 
 function isWebAddress(address: string, { allowHttp }: OidcHttpOptions): boolean {

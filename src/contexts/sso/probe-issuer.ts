@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addressField } from '../../platform/web-addresses/address-field.ts';
 import { sameIssuer, withoutSlash } from './openid-refusals.ts';
+import { SIGNATURE_ALGORITHMS } from './openid-signatures.ts';
 import { wrongIssuerAddress } from './domain/issuer-address.ts';
 import { asOneLine } from './one-line.ts';
 import { DestinationFailed } from '../../platform/outbound/explained-fetch.ts';
@@ -27,11 +28,26 @@ const discoverySchema = z.object({
   /** Sign-ins ask it for claims that an ID token lacks. */
   userinfo_endpoint: address.nullish(),
   code_challenge_methods_supported: z.array(z.unknown()).nullish(),
+  id_token_signing_alg_values_supported: z.array(z.unknown()).nullish(),
+  /** Judged apart: sign-ins do without it. */
+  end_session_endpoint: z.unknown().optional(),
 });
 type Discovered = z.output<typeof discoverySchema>;
 
 /** Called by the service. Browsers alone are sent to the authorization endpoint: it may be where only they are. */
 const CALLED = ['token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
+
+/** Why a sign-out does not lead there, as a part of a sentence. Only browsers go there. */
+function wrongLogout({ end_session_endpoint: named }: Discovered, { allowsHttp }: IssuerReach): string | undefined {
+  if (named === undefined || named === null) return undefined;
+  const read = address.safeParse(named);
+  const plain = read.success && !allowsHttp && !read.data.toLowerCase().startsWith('https:');
+  if (read.success && !plain) return undefined;
+  const reason = plain
+    ? 'must be an https address'
+    : (read.error?.issues.find(({ code }) => code === 'custom')?.message ?? 'is no web address');
+  return `its end_session_endpoint ${reason}, so a sign-out does not lead to it`;
+}
 
 /** Why a sign-in could not use an address that the document names. */
 async function wrongEndpoints(document: Discovered, { allowsHttp, unreachable }: IssuerReach): Promise<string[]> {
@@ -91,9 +107,13 @@ export async function probeIssuer(issuerUrl: string, reach: IssuerReach): Promis
   const methods = read.data.code_challenge_methods_supported;
   if (methods && !methods.includes('S256'))
     return failed('the issuer does not offer the code challenge method S256, which sign-ins use');
+  const algorithms = read.data.id_token_signing_alg_values_supported;
+  if (algorithms && !algorithms.some((name) => typeof name === 'string' && SIGNATURE_ALGORITHMS.has(name)))
+    return failed('the issuer signs ID tokens by no algorithm that sign-ins accept, such as RS256 or ES256');
+  const logout = wrongLogout(read.data, reach);
   return {
     success: true,
-    message: 'the issuer has a valid discovery document',
+    message: `the issuer has a valid discovery document${logout === undefined ? '' : `, but ${logout}`}`,
     issuer,
     authorizationEndpoint: authorization_endpoint,
     tokenEndpoint: token_endpoint,

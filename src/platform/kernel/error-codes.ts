@@ -396,7 +396,7 @@ export const errorCodes = {
   identity_provider_unavailable: entry(
     'unavailable',
     'the identity provider cannot be used',
-    'It cannot be reached, or its metadata cannot be used.',
+    'It cannot be reached, or says that it cannot serve now.',
   ),
   bundle_storage_unavailable: entry(
     'unavailable',

@@ -63,6 +63,14 @@ describe('the connection test of an issuer', () => {
       answering(JSON.stringify({ ...document, authorization_endpoint: 'http://idp.example/authorize' })),
     ],
     ['offers no S256', answering(JSON.stringify({ ...document, code_challenge_methods_supported: ['plain'] }))],
+    [
+      'signs with a shared secret only',
+      answering(JSON.stringify({ ...document, id_token_signing_alg_values_supported: ['HS256', 'none'] })),
+    ],
+    [
+      'has a sign-in page with credentials',
+      answering(JSON.stringify({ ...document, authorization_endpoint: 'https://user:pass@idp.example/authorize' })),
+    ],
     ['speaks for another issuer', answering(JSON.stringify({ ...document, issuer: 'https://idp.example' }))],
     ['cannot be reached', () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1'))],
     ['must not be called', () => Promise.reject(new DestinationFailed('the address is not public', undefined))],
@@ -84,6 +92,17 @@ describe('the connection test of an issuer', () => {
     expect(answer).toEqual({ success: false, message: expect.any(String), ...nothing });
     expect(answer.message).toContain(`jwks_uri ${reason}`);
     expect(answer.message).toContain('userinfo_endpoint must be an https address');
+  });
+
+  it.each([
+    ['https://user:pass@idp.example/logout', 'must contain no credentials'],
+    ['http://idp.example/logout', 'must be an https address'],
+    [7, 'is no web address'],
+  ])('says that a sign-out does not lead to %s, which no sign-in needs', async (endpoint, reason) => {
+    const answer = await probe(ISSUER, answering(JSON.stringify({ ...document, end_session_endpoint: endpoint })));
+    expect(answer).toMatchObject({ success: true, message: expect.stringContaining(`end_session_endpoint ${reason}`) });
+    const right = { ...document, end_session_endpoint: `${ISSUER}/logout` };
+    expect((await probe(ISSUER, answering(JSON.stringify(right)))).message).not.toContain('end_session_endpoint');
   });
 
   it('does not look where the sign-in page leads: only browsers go there', async () => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { privateNetworks } from '../../../../src/platform/outbound/private-networks.ts';
+import { samlMetadata } from '../../../dsl/saml-metadata.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { newOrganization, type TestOrganization } from '../../../dsl/organization.ts';
 import { ownAuthority } from '../../../dsl/own-authority.ts';
@@ -164,7 +165,7 @@ describe('a call that fails', () => {
     expect((await acme.admin.post(CONFIGS, { issuerUrl: url, clientId: 'c', ...opted })).status).toBe(201);
     const challenge = 'c'.repeat(43);
     const path = `/api/v1/auth/sso/login?tenant_id=${acme.tenantId}`;
-    expect((await app.anonymous.get(path)).body.error).toBe('the identity provider cannot be used');
+    expect((await app.anonymous.get(path)).body.error).toBe('single sign-on failed: idp_error');
     const page = await app.anonymous.get(`${path}&return_to=login&challenge=${challenge}`);
     expect(page.headers.get('location')).toMatch(/sso_error=idp_error&sso_hint=unreachable$/);
     await app.settled();
@@ -193,7 +194,7 @@ describe('an address that is not the issuer', () => {
     const peer = await peerWith(tls);
     peer.calls('https://sts.windows.net/acme/');
     expect((await acme.admin.post(CONFIGS, { issuerUrl: peer.url, clientId: 'c', ...over })).status).toBe(201);
-    expect((await app.anonymous.get(`/api/v1/auth/sso/login?tenant_id=${acme.tenantId}`)).status).toBe(503);
+    expect((await app.anonymous.get(`/api/v1/auth/sso/login?tenant_id=${acme.tenantId}`)).status).toBe(401);
     await app.settled();
     const { auditLogs } = (await acme.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused')).body;
     expect(auditLogs[0].details).toMatchObject({ reason: 'idp_error', detail: 'another issuer' });
@@ -214,5 +215,25 @@ describe('an address that is not the issuer', () => {
     const { body } = await acme.admin.post(CONFIGS, { issuerUrl: 'https://idp.example', clientId: 'c' });
     const changed = await acme.admin.put(`${CONFIGS}/${body.id}`, { issuerUrl: address });
     expect([changed.status, changed.body.error]).toEqual([400, `validation failed: issuerUrl: ${reason}`]);
+  });
+});
+
+describe('metadata with a value that no field takes', () => {
+  it.each([
+    ['x'.repeat(1_025), {}, 'entityID: must be at most 1024 characters long'],
+    ['', {}, 'entityID: must not be empty'],
+    [
+      'urn:idp',
+      { ssoUrl: `https://idp.example/${'x'.repeat(2_048)}` },
+      /^SingleSignOnService: must be at most \d+ char/,
+    ],
+    ['urn:idp', { sloUrl: 'https://a:b@idp.example/slo' }, 'SingleLogoutService: must contain no credentials'],
+  ])('names the part in words of this API', async (entity, over, reason) => {
+    const metadata = samlMetadata({ entityId: entity, ...over });
+    const { status, body } = await acme.admin.post(`${CONFIGS}/import`, { metadata });
+    expect([status, body.fields]).toEqual([
+      400,
+      [{ field: 'metadata', message: typeof reason === 'string' ? reason : expect.stringMatching(reason) }],
+    ]);
   });
 });

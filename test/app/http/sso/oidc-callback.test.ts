@@ -69,6 +69,46 @@ describe('a callback while the provider is away', () => {
   });
 });
 
+describe('a start', () => {
+  const started = async () => app.anonymous.get(`/api/v1/auth/sso/login?tenant_id=${acme.tenantId}`);
+
+  it('gets 503 with Retry-After while the provider is away', async () => {
+    await configure();
+    provider.behave({ discoveryStatus: 503 });
+    const { status, body, headers } = await started();
+    expect([status, body.code]).toEqual([503, 'identity_provider_unavailable']);
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+
+  it.each([
+    ['no S256', { discovery: { code_challenge_methods_supported: ['plain'] } }],
+    ['another issuer', { discovery: { issuer: 'https://other.example' } }],
+    ['no authorization endpoint', { discovery: { authorization_endpoint: undefined } }],
+    [
+      'the address must not contain credentials',
+      { discovery: { authorization_endpoint: 'https://user:pass@idp.example/authorize' } },
+    ],
+    ['discovery', { discoveryStatus: 404 }],
+  ])('gets 401 for what no waiting helps against: %s', async (detail, wrong) => {
+    await configure();
+    provider.behave(wrong);
+    const { status, body, headers } = await started();
+    expect([status, body.code, headers.get('retry-after')]).toEqual([401, 'single_sign_on_failed', null]);
+    expect(await audited()).toEqual([`idp_error: ${detail}`]);
+  });
+});
+
+it.each([
+  ['https://user:pass@idp.example/logout', null],
+  ['javascript:alert(1)', null],
+  ['https://idp.example/logout', expect.stringMatching(/^https:\/\/idp\.example\/logout\?/)],
+])('a sign-out leads to %s only if browsers can be sent there', async (endpoint, logoutUrl) => {
+  await configure();
+  const { body } = await signIn({});
+  provider.behave({ discovery: { end_session_endpoint: endpoint } });
+  expect((await app.as(body.accessToken).post('/api/v1/auth/sso/logout')).body).toEqual({ success: true, logoutUrl });
+});
+
 describe('a callback while the database is away', () => {
   it.each(['peek', 'spend'] as const)(
     'gets 503, whatever statement fails first, and counts again: %s',

@@ -70,7 +70,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       summary: "Redirect to the organization's OpenID Connect provider",
       operation: 'startOrgOidcSignIn',
       sends: ['Set-Cookie'],
-      description: 'With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
+      description:
+        'With `reauthenticate=true` the user must authenticate again and gets a re-authentication token. Without `challenge` only the browser that keeps the cookie of this response can exchange the code.',
       query: loginQuery,
       status: 302,
       response: { media: 'text/plain' },

@@ -12,6 +12,7 @@ import {
   notFound,
   unauthenticated,
   temporarilyUnavailable,
+  type Failure,
 } from '../../../../platform/kernel/failure.ts';
 import { enabledSsoConfig, type EnabledConfigDependencies } from '../../../../contexts/sso/enabled-config.ts';
 import {
@@ -60,6 +61,12 @@ export interface OidcSignInRouteDependencies
 
 const route = routeWith<OidcSignInRouteDependencies>();
 
+/** Waiting helps only while the provider is away. */
+const refusalForProgram = (error: SsoRefused): Failure =>
+  isProviderAway(error)
+    ? temporarilyUnavailable('identity_provider_unavailable')
+    : unauthenticated('single_sign_on_failed', `single sign-on failed: ${error.reason}`);
+
 /** A sign-in over OpenID Connect: to the provider, and back. */
 export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] = [
   route({
@@ -69,7 +76,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
     facesBrowsers: true,
     summary: "Redirect to the tenant's OpenID Connect provider",
     operation: 'startOidcSignIn',
-    refuses: ['sso_not_configured', 'identity_provider_unavailable'],
+    refuses: ['sso_not_configured', 'single_sign_on_failed', 'identity_provider_unavailable'],
     sends: ['Set-Cookie'],
     description:
       'With `return_to=login` the user returns to the sign-in page. With `reauthenticate=true` the user must authenticate again and gets a re-authentication token.',
@@ -109,9 +116,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           );
         if (page || wantsPage(request))
           return redirect(reply, 302, refusalAddress(error.reason, tenantId, error.detail));
-        throw new FailureError(
-          found ? temporarilyUnavailable('identity_provider_unavailable') : notFound('sso_not_configured'),
-        );
+        throw new FailureError(found ? refusalForProgram(error) : notFound('sso_not_configured'));
       }
     },
   }),
@@ -175,11 +180,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           const tenantId = kind === 'tenant' ? owner : undefined;
           return redirect(reply, 302, refusalAddress(error.reason, tenantId, error.detail));
         }
-        throw new FailureError(
-          isProviderAway(error)
-            ? temporarilyUnavailable('identity_provider_unavailable')
-            : unauthenticated('single_sign_on_failed', `single sign-on failed: ${error.reason}`),
-        );
+        throw new FailureError(refusalForProgram(error));
       }
     },
   }),

@@ -11,6 +11,7 @@ import type { DestinationChoice, OutboundSettings } from '../../../../platform/o
 import { DestinationFailed, explainedFetch } from '../../../../platform/outbound/explained-fetch.ts';
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
+import { fieldsOfIssues } from '../../wrong-fields.ts';
 import { isPlain, plainAddressesIn } from '../../plain-addresses.ts';
 import { reach, samlSettings, trustOf } from './sso-config-bodies.ts';
 
@@ -97,8 +98,8 @@ function readProvider(text: string, wanted: string | undefined): ProviderMetadat
 
 /** The same rules as for a field that was typed in. */
 function checked(field: z.ZodType, value: string, part: string): void {
-  const { error } = field.safeParse(value);
-  if (error) throw new MetadataRefused(`${part}: ${error.issues[0]!.message}`);
+  const { error } = field.safeParse(value, { reportInput: true });
+  if (error) throw new MetadataRefused(`${part}: ${fieldsOfIssues(part, error)[0]!.message}`);
 }
 
 const OTHERWISE = '; or paste the document as metadata';

@@ -74,7 +74,7 @@ function ssoConfigRoutesFor(variant: SsoConfigRouteVariant): AnyRoute<SsoConfigs
       access: probe,
       summary: 'Test an identity provider',
       description:
-        'Takes what a creation takes, and refuses what a creation refuses. Fetches the discovery document of an OpenID Connect issuer, and checks whether sign-ins can use the addresses in it; of a SAML provider, checks the certificates.',
+        'Takes what a creation takes, and refuses the fields that a creation refuses; other configurations play no part. Fetches the discovery document of an OpenID Connect issuer, and checks whether sign-ins can use the addresses in it; of a SAML provider, checks the certificates.',
       params: owner,
       body: ssoConfigProbe,
       judge: judgeProbe,
