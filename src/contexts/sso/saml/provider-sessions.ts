@@ -57,7 +57,8 @@ export class ProviderSessions {
       indexes: (sessionIndexes.length === 0 ? [] : ['', ...sessionIndexes]).map((index) =>
         this.#digest('index', index).toString('hex'),
       ),
-      issuedAt,
+      // Some providers write whole seconds. Of an assertion in the same second it is unknown which came first.
+      issuedAt: issuedAt % 1_000 === 0 ? issuedAt + 999 : issuedAt,
     };
   }
 

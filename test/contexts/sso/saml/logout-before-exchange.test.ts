@@ -62,10 +62,10 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     new URL((await posted).headers.get('location')!, HOME).searchParams;
   const codeOf = async (form: Form) => (await parametersOf(post(form))).get('sso_code');
   const exchange = (code: string | null) => app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier });
-  const logsOut = async (name: string, indexes: readonly string[] = []) => {
+  const logsOut = async (name: string, indexes: readonly string[] = [], at = new Date().toISOString()) => {
     const destination = `${HOME}/api/v1/auth/saml/logout?tenant_id=${tenant.tenantId}`;
     const xml =
-      `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${randomBytes(16).toString('hex')}" Version="2.0" IssueInstant="${new Date().toISOString()}" Destination="${destination}">` +
+      `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${randomBytes(16).toString('hex')}" Version="2.0" IssueInstant="${at}" Destination="${destination}">` +
       `<saml:Issuer>${provider.entityId}</saml:Issuer><saml:NameID>${name}</saml:NameID>` +
       indexes.map((index) => `<samlp:SessionIndex>${index}</samlp:SessionIndex>`).join('') +
       `</samlp:LogoutRequest>`;
@@ -152,6 +152,30 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     );
     // A new sign-in at the provider counts.
     expect((await exchange(await codeOf(await authenticated()))).status).toBe(200);
+  });
+
+  it.each([0, 5, 10, 20, 40, 80, 160])(
+    'that comes %i ms after the response was posted ends what the response began',
+    async (delay) => {
+      const [plain, paged] = [await authenticated({}), await authenticated()];
+      const posted = [post(plain), post(paged)] as const;
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      await logsOut(tenant.email);
+      const [{ body }, back] = await Promise.all(posted);
+      const token = body?.accessToken as string | undefined;
+      if (token !== undefined) expect((await app.as(token).get('/api/v1/admin/me')).status).toBe(401);
+      const code = new URL(back.headers.get('location')!, HOME).searchParams.get('sso_code');
+      if (code !== null) expect((await exchange(code)).status).toBe(401);
+    },
+  );
+
+  it('holds for an assertion of the same second, if the provider writes no fractions', async () => {
+    const form = await authenticated({});
+    const xml = Buffer.from(form.samlResponse, 'base64').toString();
+    const issued = /<saml:Assertion [^>]*IssueInstant="([^"]+)"/.exec(xml)![1]!;
+    expect(issued).toMatch(/\.\d{3}Z$/);
+    await logsOut(tenant.email, [], issued.replace(/\.\d+Z$/, 'Z'));
+    expect((await post(form)).status).toBe(401);
   });
 
   it('that begins here ends a code of the same session at the provider, and no other one', async () => {
