@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { reportedObservation } from '../../src/contexts/telemetry/domain/reported-observation.ts';
 import { everyRoute, named } from './every-route.ts';
 
 type Schema = z.core.$ZodType;
@@ -7,6 +8,7 @@ type Schema = z.core.$ZodType;
 /** Zod's own tree of a schema, as far as rules between fields can be in it. */
 interface Definition {
   readonly type: string;
+  readonly discriminator?: string;
   readonly checks?: readonly z.core.$ZodCheck[];
   readonly shape?: Readonly<Record<string, Schema>>;
   readonly options?: readonly Schema[];
@@ -37,6 +39,47 @@ function lateRules(schema: Schema, path: string): string[] {
     ...parts.flatMap(([name, part]) => (part === undefined ? [] : lateRules(part, name))),
   ];
 }
+
+/** The unions in a schema whose kinds a field tells apart, with that field. */
+function unionsOfKinds(schema: Schema, path: string): [string, Schema, string, readonly Schema[]][] {
+  const definition = definitionOf(schema);
+  const { type, discriminator, shape = {}, options = [], innerType, element, valueType, in: before, out } = definition;
+  const own = type === 'union' && discriminator !== undefined;
+  const parts = [...options, innerType, element, valueType, before, out].filter((part) => part !== undefined);
+  return [
+    ...(own ? [[path, schema, discriminator, options] as [string, Schema, string, readonly Schema[]]] : []),
+    ...parts.flatMap((part) => unionsOfKinds(part, path)),
+    ...Object.entries(shape).flatMap(([name, part]) => unionsOfKinds(part, `${path}.${name}`)),
+  ];
+}
+
+/** Right for no field of a body. */
+const WRONG = [[5]];
+
+/** Decision 0187. */
+it('a wrong field that tells kinds apart hides no field that all kinds have: see kindsBy', () => {
+  const found = [
+    ...everyRoute.flatMap((route) => {
+      const schema = route.body as Schema | undefined;
+      return schema ? unionsOfKinds(schema, named(route)) : [];
+    }),
+    // Its items are judged one by one, by the handler.
+    ...unionsOfKinds(reportedObservation, 'POST /api/v1/ext/events'),
+  ];
+  expect(found.length).toBeGreaterThan(4);
+  for (const [path, schema, discriminator, [first, ...others]] of found) {
+    const common = Object.keys(definitionOf(first!).shape ?? {}).filter((name) =>
+      others.every((kind) => name in (definitionOf(kind).shape ?? {})),
+    );
+    expect([path, common.length]).toEqual([path, expect.toSatisfy((length: number) => length > 1)]);
+    for (const kind of [5, 'other', null]) {
+      const body = { ...Object.fromEntries(common.map((name) => [name, WRONG])), [discriminator]: kind };
+      const { error } = z.safeParse(schema, body);
+      const fields = new Set(error?.issues.map((issue) => issue.path[0]));
+      expect([path, [...fields].sort()]).toEqual([path, common.toSorted()]);
+    }
+  }
+});
 
 /** Decision 0173. */
 it('rules between fields of a body or query are judged beside other wrong fields: see ruleBetween', () => {

@@ -72,6 +72,38 @@ describe('rules between fields are named beside other wrong fields:', () => {
       { version: '2.0', rollbackVersion: '2.0', browserType: 5, stages: [{ percent: 50 }, { percent: 10 }, {}] },
       ['browserType', 'stages.1.percent', 'stages.2.percent', 'rollbackVersion'],
     ],
+    [
+      'an unknown protocol',
+      `${base}/sso-configs`,
+      { protocol: 'x', name: 5, isEnabled: 'z' },
+      ['protocol', 'name', 'isEnabled'],
+    ],
+    ['an unknown protocol of a test', `${base}/sso-configs/test`, { protocol: 5, name: 5 }, ['protocol', 'name']],
+    [
+      'a protocol that is no text',
+      `${base}/sso-configs`,
+      { protocol: 'oidc\0', emailDomains: 5, isEnabled: 'z', emailsVerified: 5 },
+      ['emailDomains', 'isEnabled', 'protocol'],
+    ],
+    [
+      'an unknown type of directory',
+      `${base}/directory-sources`,
+      { type: 'x', name: '', config: 5, syncIntervalMinutes: 'x' },
+      ['type', 'name', 'config', 'syncIntervalMinutes'],
+    ],
+    ['a directory without a type', `${base}/directory-sources`, {}, ['type', 'name', 'config']],
+    [
+      'an unknown type of log destination',
+      `${base}/integrations/log-destinations`,
+      { type: 'x', name: '', config: 5, eventTypes: ['x'] },
+      ['type', 'name', 'config', 'eventTypes.0'],
+    ],
+    [
+      'a log destination without a type',
+      `${base}/integrations/log-destinations`,
+      { name: '' },
+      ['type', 'name', 'config'],
+    ],
   ])('%s', async (_what, path, body, fields) => {
     const client = path.startsWith(base) ? admin : anonymous;
     const refused = await client.post(path, body);

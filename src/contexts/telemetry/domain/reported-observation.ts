@@ -11,6 +11,7 @@ import {
   signals,
   userDecisions,
 } from './vocabulary.ts';
+import { kindsBy } from '../../../platform/kernel/kinds-by.ts';
 import { ruleBetween } from '../../../platform/kernel/rule-between.ts';
 
 /**
@@ -141,7 +142,7 @@ const kinds = [
   kind('wipe_completed', { wipeId: uuid() }),
 ] as const;
 
-export const reportedObservation = z.discriminatedUnion('kind', kinds, {
+export const reportedObservation = kindsBy('kind', kinds, {
   error: `must be one of ${observationKinds.join(', ')}`,
 });
 

@@ -10,6 +10,7 @@ import {
 } from '../../../../contexts/directory-sources/domain/config.ts';
 import type { DirectorySource } from '../../../../contexts/directory-sources/domain/events.ts';
 import { FailureError, type FieldError } from '../../../../platform/kernel/failure.ts';
+import { kindsBy } from '../../../../platform/kernel/kinds-by.ts';
 import { withoutDefault } from '../../../../platform/resources/fields.ts';
 import { plainAddressesIn, textAt } from '../../plain-addresses.ts';
 
@@ -39,7 +40,7 @@ const newOf = <Type extends DirectoryType>(type: Type) => {
   });
 };
 
-export const newDirectorySource = z.discriminatedUnion('type', [
+export const newDirectorySource = kindsBy('type', [
   newOf('ldap'),
   newOf('active_directory'),
   newOf('entra_id'),

@@ -10,6 +10,7 @@ import type { LogDestination } from '../../../../contexts/log-destinations/domai
 import { concealedIn, MISSING_VALUE } from '../../../../contexts/log-destinations/domain/header-values.ts';
 import type { DestinationType, LogFormat } from '../../../../contexts/log-destinations/domain/vocabulary.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
+import { kindsBy } from '../../../../platform/kernel/kinds-by.ts';
 import { withoutDefault } from '../../../../platform/resources/fields.ts';
 import { plainAddressesIn, textAt } from '../../plain-addresses.ts';
 import { failureOfIssues } from '../../wrong-fields.ts';
@@ -53,7 +54,7 @@ const newOf = <Type extends DestinationType>(type: Type) => {
   });
 };
 
-export const newLogDestination = z.discriminatedUnion('type', [
+export const newLogDestination = kindsBy('type', [
   newOf('syslog'),
   newOf('webhook'),
   newOf('splunk_hec'),

@@ -20,6 +20,7 @@ import {
   testedIssuerUrl,
   type IssuerTrust,
 } from '../../../../contexts/sso/domain/fields.ts';
+import { kindsBy } from '../../../../platform/kernel/kinds-by.ts';
 import { boundTrust, matchingPair, signingNeedsKey } from '../../../../contexts/sso/domain/field-rules.ts';
 
 const shared = {
@@ -65,7 +66,7 @@ const newSamlConfig = z
   .object({ protocol: z.literal('saml'), ...samlSettings, ...samlProvider })
   .check(signingNeedsKey, matchingPair);
 
-export const newSsoConfig = z.discriminatedUnion('protocol', [newOidcConfig, newSamlConfig]);
+export const newSsoConfig = kindsBy('protocol', [newOidcConfig, newSamlConfig]);
 export type NewSsoConfig = z.output<typeof newSsoConfig>;
 
 /** Fields that are left out keep their values. Fields of the other protocol are ignored (choice OP-009). */
@@ -78,7 +79,7 @@ export const ssoConfigChanges = z.object({
 
 /** What a test takes: all that a creation takes. */
 export const oidcProbe = { ...oidcSettings, issuerUrl: testedIssuerUrl, clientId };
-export const ssoConfigProbe = z.discriminatedUnion('protocol', [
+export const ssoConfigProbe = kindsBy('protocol', [
   z.object({ protocol: z.literal('oidc').optional(), ...oidcProbe }).check(boundTrust),
   newSamlConfig,
 ]);
