@@ -99,7 +99,10 @@ export function registerRoute<Dependencies>(
     ...options,
     handler: async (request, reply) => {
       const keyed = method === 'POST' ? await beginKeyed(request, declared, responses) : undefined;
-      if (keyed && 'status' in keyed) return replay(reply, keyed);
+      if (keyed && 'status' in keyed) {
+        tagResponse(request, reply, declared, JSON.parse(keyed.body));
+        return replay(reply, keyed);
+      }
       const stopHeartbeat = keyed && responses.whileRunning(keyed);
       try {
         const outcome = await inTurn(request, services, () =>
