@@ -1,7 +1,9 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/app/http/openapi/document.ts';
 import { routeGroups } from '../../src/app/http/routes/index.ts';
+import { providerReturnQuery } from '../../src/app/http/routes/sso/provider-return.ts';
+import { fieldsOfIssues } from '../../src/app/http/wrong-fields.ts';
 import { everyRoute, named } from './every-route.ts';
 
 interface Shown {
@@ -78,6 +80,27 @@ describe('a parameter in the API description', () => {
       promised(one).flatMap((text) => (one.accepts(text) ? [] : [`${one.what}=${text}`])),
     );
     expect(refused).toEqual([]);
+  });
+
+  // What a provider returns is judged with the request that it answers.
+  it('that is given twice is refused for that, whatever it is', () => {
+    const wrong = everyRoute.flatMap((route) => {
+      const query = route.query as z.ZodType | undefined;
+      const names = query instanceof z.ZodObject && query !== providerReturnQuery ? Object.keys(query.shape) : [];
+      if (!query || names.length === 0) return [];
+      const twice = Object.fromEntries(names.map((name) => [name, ['1', '2']]));
+      const { error } = query.safeParse(twice, { reportInput: true });
+      const found = error ? fieldsOfIssues('querystring', error) : [];
+      const expected = names.map((field) => ({ field, message: 'must be given once' }));
+      return expected
+        .filter(
+          ({ field, message }) =>
+            !found.some((one) => one.field === field && one.message === message) ||
+            found.some((one) => one.field === field && one.message !== message),
+        )
+        .map(({ field }) => [named(route), field, found.filter((one) => one.field === field)]);
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('is a UUID if its name says that it is an id', () => {

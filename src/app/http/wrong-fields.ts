@@ -30,9 +30,9 @@ const fieldErrorOf = (part: string, issue: z.core.$ZodIssue): FieldError => ({
 
 export const GIVEN_ONCE = 'must be given once';
 
-/** Of a parameter that is given several times there is a list. */
-const isRepeated = (part: string, { code, input }: z.core.$ZodIssue): boolean =>
-  part === 'querystring' && code === 'invalid_type' && Array.isArray(input);
+/** Of a parameter that is given several times there is a list, which no parameter takes. */
+const isRepeated = (part: string, { input }: z.core.$ZodIssue): boolean =>
+  part === 'querystring' && Array.isArray(input);
 
 function reasonOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {

@@ -1,7 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sharedApp } from '../../dsl/app.ts';
 import type { Client } from '../../dsl/http-client.ts';
+
+/** A request whose headers are written as they are here: `fetch` would join equal names. */
+const raw = (url: string, method: string, path: string, headers: readonly string[]) =>
+  new Promise<{ status: number; body: { fields: { field: string; message: string }[] } }>((resolve, reject) => {
+    const sent = request(
+      new URL(path, url),
+      { method, headers: ['host', new URL(url).host, 'content-length', '0', ...headers] },
+      (response) => {
+        text(response).then((body) => resolve({ status: response.statusCode!, body: JSON.parse(body) }), reject);
+      },
+    );
+    sent.on('error', reject).end();
+  });
 
 const NOT_TEXT = 'contains characters that are not text';
 
@@ -74,6 +89,31 @@ describe('a refusal names all that is wrong, each field once:', () => {
     const refused = await admin.get('/api/v1/admin/users?search=%FF&page=x&page_size=%00&status=none');
     expect(refused.status).toBe(400);
     expect(Object.keys(fieldsOf(refused)).sort()).toEqual(['page', 'page_size', 'search', 'status']);
+  });
+
+  it('parameters that are given twice', async () => {
+    const refused = await admin.get('/api/v1/admin/users?status=active&status=inactive&page=1&page=2');
+    expect(fieldsOf(refused)).toEqual({ status: 'must be given once', page: 'must be given once' });
+  });
+
+  it('headers that are given twice, also with the same value', async () => {
+    const app = await sharedApp();
+    const { admin: other, tenantId, token } = await app.newTenant();
+    expect((await other.get('/api/v1/admin/groups', { headers: { 'x-tenant-id': tenantId } })).status).toBe(200);
+    const twice = (name: string, value: string) => [name, value, name, value];
+    const { status, body } = await raw(app.url, 'POST', '/api/v1/admin/groups', [
+      ...['authorization', `Bearer ${token}`],
+      ...twice('X-Tenant-ID', tenantId),
+      ...twice('X-Log-Position', '1'),
+      ...twice('Idempotency-Key', 'key'),
+    ]);
+    const once = 'must be given once';
+    expect([status, fieldsOf({ body })]).toEqual([
+      400,
+      { 'X-Tenant-ID': once, 'X-Log-Position': once, 'Idempotency-Key': once, name: 'is required' },
+    ]);
+    const signIn = await raw(app.url, 'POST', '/api/v1/auth/login', twice('x-tenant-id', tenantId));
+    expect([signIn.status, fieldsOf(signIn)]).toMatchObject([400, { 'X-Tenant-ID': once }]);
   });
 
   it('two faults of one field', async () => {
