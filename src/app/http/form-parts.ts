@@ -1,6 +1,6 @@
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
-import { FailureError, invalid, type FieldError } from '../../platform/kernel/failure.ts';
+import { FailureError, invalid, tooLargeIn, type Failure, type FieldError } from '../../platform/kernel/failure.ts';
 import { GIVEN_ONCE } from './wrong-fields.ts';
 
 export interface FileOfForm {
@@ -64,12 +64,16 @@ export const missingFile = (
 /** What the parser puts in place of bytes that are no UTF-8. */
 const REPLACED = '\ufffd';
 
+/** The limit of a route is in its description. */
+export const fileTooLarge = (name: string): Failure => tooLargeIn([name], 'is too large');
+
 const ONLY_FILE = 'must be the only file, and come once';
 
 /** Fastify's errors have a code of its own. Those of the parser have none: the body is malformed, or broke off. */
 function refusalOf(error: unknown, name: string): unknown {
   const { code, syscall, name: kind } = error as { code?: unknown; syscall?: unknown; name?: unknown };
   if (code === 'FST_FILES_LIMIT') return new FailureError(invalid(name, ONLY_FILE));
+  if (code === 'FST_REQ_FILE_TOO_LARGE') return new FailureError(fileTooLarge(name));
   const isOurs = error instanceof FailureError || String(code).startsWith('FST_') || kind === 'ObjectStoreUnavailable';
   return isOurs || syscall !== undefined
     ? error

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { FailureError, tooLarge } from '../../platform/kernel/failure.ts';
-import { missingFile, readForm, type FileOfForm } from './form-parts.ts';
+import { FailureError } from '../../platform/kernel/failure.ts';
+import { fileTooLarge, missingFile, readForm, type FileOfForm } from './form-parts.ts';
 import { readInput, refuseFields } from './wrong-fields.ts';
 
 export interface StreamedForm<Fields, Taken> {
@@ -29,7 +29,7 @@ export async function streamedForm<Schema extends z.ZodType, Taken>(
   let file: { readonly taken: Taken; readonly fileName: string } | undefined;
   const { texts, wrong: ofForm } = await readForm(request, wanted, async (part) => {
     file = { taken: await wanted.take(part.file), fileName: part.filename };
-    if (part.file.truncated) throw new FailureError(tooLarge());
+    if (part.file.truncated) throw new FailureError(fileTooLarge(wanted.part));
   });
   const { data, wrong } = readInput('body', schema, texts);
   refuseFields([...missingFile(file, wanted, ofForm), ...ofForm, ...wrong]);

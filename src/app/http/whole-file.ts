@@ -1,5 +1,6 @@
 import type { MultipartFile } from '@fastify/multipart';
-import { FailureError, tooLarge } from '../../platform/kernel/failure.ts';
+import { FailureError } from '../../platform/kernel/failure.ts';
+import { fileTooLarge } from './form-parts.ts';
 
 /**
  * The file of a part. Throws 413 above the limit that the parts were read with: the library notices that only when more of
@@ -7,6 +8,6 @@ import { FailureError, tooLarge } from '../../platform/kernel/failure.ts';
  */
 export async function wholeFile(part: MultipartFile): Promise<Buffer> {
   const bytes = await part.toBuffer();
-  if (part.file.truncated) throw new FailureError(tooLarge());
+  if (part.file.truncated) throw new FailureError(fileTooLarge(part.fieldname));
   return bytes;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { FailureError, invalid, tooLarge, type FieldError } from '../../platform/kernel/failure.ts';
+import { FailureError, invalid, tooLargeIn, type FieldError } from '../../platform/kernel/failure.ts';
 import { employeeEmailField } from './domain/employee-email.ts';
 import { csvRecords, type CsvRecord } from './csv.ts';
 
@@ -56,7 +56,7 @@ export async function importedRows(file: Buffer, explain: Explain): Promise<{ ro
   if (repeated) throw new FailureError(invalid('file', `has the column ${repeated[0]} more than once`));
   if (!columns.includes('email')) throw new FailureError(invalid('file', 'needs a header row with the column email'));
   if (columns.length > MAX_COLUMNS)
-    throw new FailureError(tooLarge('file_too_long', `file: must have at most ${MAX_COLUMNS} columns`));
+    throw new FailureError(tooLargeIn(['file'], `must have at most ${MAX_COLUMNS} columns`, 'file_too_long'));
   const rows: ImportRow[] = [];
   const errors: RowError[] = [];
   const seen = new Set<string>();
@@ -86,7 +86,7 @@ async function boundedRecords(text: string): Promise<CsvRecord[]> {
   for (const record of csvRecords(text)) {
     if (records.length % AT_ONCE === 0) await nextTurn();
     if (records.push(record) > MAX_ROWS + 1)
-      throw new FailureError(tooLarge('file_too_long', `file: must have at most ${MAX_ROWS} rows`));
+      throw new FailureError(tooLargeIn(['file'], `must have at most ${MAX_ROWS} rows`, 'file_too_long'));
   }
   return records;
 }

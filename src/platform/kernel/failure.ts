@@ -96,6 +96,15 @@ export const refuseNamed = (naming: readonly NamingRecord[]): Failure | undefine
       };
 export const stale = failure('stale', 'changed_meanwhile');
 export const tooLarge = failure('tooLarge', 'payload_too_large');
+/** The same where fields are at fault: a file, or texts. */
+export const tooLargeIn = (
+  fields: readonly [string, ...string[]],
+  reason: string,
+  code: CodeOf<'tooLarge'> = 'payload_too_large',
+): Failure => ({
+  ...tooLarge(code, `${fields[0]}: ${reason}`),
+  fields: fields.map((field) => ({ field, message: reason })),
+});
 /** Without seconds, a retry makes no sense before an operator or administrator changes something. */
 export const unavailable = failure('unavailable', 'service_unavailable');
 /** A failover or a restart takes seconds. */

@@ -14,6 +14,19 @@ describe('rules between fields are named beside other wrong fields:', () => {
 
   const base = '/api/v1/admin';
   it.each<[string, string, object, string[]]>([
+    ['a certificate without its key', `${base}/certificates/ca`, { certificate: 'x' }, ['privateKey', 'certificate']],
+    [
+      'a certificate and a key of another type',
+      `${base}/certificates/ca`,
+      { certificate: 'x', privateKey: 5 },
+      ['privateKey', 'certificate'],
+    ],
+    [
+      'the same of the listener',
+      `${base}/tls/certificate`,
+      { certificate: 'x', privateKey: 5, chain: 5 },
+      ['privateKey', 'chain', 'certificate'],
+    ],
     ['one of two codes', '/api/v1/auth/mfa/verify', {}, ['mfaToken', 'code']],
     ['the same, with another type', '/api/v1/auth/mfa/verify', { mfaToken: 5 }, ['mfaToken', 'code']],
     [

@@ -137,7 +137,11 @@ describe('the certificate authority over HTTP', () => {
       });
     }
     const huge = `${good.certificate}${'x'.repeat(64 * 1024)}`;
-    expect((await acme.admin.post(path, { ...good, certificate: huge })).status).toBe(413);
+    const large = await acme.admin.post(path, { ...good, certificate: huge });
+    expect([large.status, large.body.fields]).toEqual([
+      413,
+      [{ field: 'certificate', message: 'must be at most 64 KiB' }],
+    ]);
     expect(await status()).toEqual(before);
   });
 

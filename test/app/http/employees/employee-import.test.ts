@@ -26,7 +26,12 @@ describe('the import of employees', () => {
     });
     return {
       status: answer.status,
-      body: (await answer.json()) as { rows: { row: number; outcome: string }[]; updated: number; skipped: number },
+      body: (await answer.json()) as {
+        rows: { row: number; outcome: string }[];
+        updated: number;
+        skipped: number;
+        fields?: unknown;
+      },
     };
   }
   const file = (...lines: (string | Uint8Array<ArrayBuffer>)[]) => new Blob(lines.flatMap((line) => [line, '\r\n']));
@@ -235,12 +240,14 @@ describe('the import of employees', () => {
 
   it('rejects a file that is not text, or too large', async () => {
     expect((await send(acme, { file: file(HEADER, new Uint8Array([0xff, 0xfe, 0x41])) })).status).toBe(400);
-    expect((await send(acme, { file: file(HEADER, 'x'.repeat(6 * 1024 * 1024)) })).status).toBe(413);
+    const large = await send(acme, { file: file(HEADER, 'x'.repeat(6 * 1024 * 1024)) });
+    expect([large.status, large.body.fields]).toEqual([413, [{ field: 'file', message: 'is too large' }]]);
     for (const rows of [10_001, 100_000]) {
       const { status, body } = await send(acme, {
         file: file([HEADER, ...Array.from({ length: rows }, (_, n) => `p${n}@acme.example,P,,`)].join('\r\n')),
       });
       expect([status, body]).toEqual([413, expect.objectContaining({ error: 'file: must have at most 10000 rows' })]);
+      expect(body.fields).toEqual([{ field: 'file', message: 'must have at most 10000 rows' }]);
     }
     expect((await acme.admin.get(`${USERS}?search=p1@acme.example`)).body.total).toBe(0);
   });

@@ -9,9 +9,10 @@ import {
 } from '../../../../../queries/certificates/certificate-authority-status.ts';
 import { FailureError, notFound, orThrow } from '../../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
+import { inspectAuthority } from '../../../../platform/pki/uploaded-authority.ts';
 import type { RevocationList } from '../../../../platform/pki/revocation-list.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
-import { pemField, refuseLargePem } from './pem-field.ts';
+import { besideWrongPem, pemField, refuseLargePem } from './pem-field.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { WithCertificates } from '../../../../../commands/ports.ts';
 import type { Limits } from '../../../config/limits.ts';
@@ -26,6 +27,8 @@ export interface CertificatesRouteDependencies {
 const route = routeWith<CertificatesRouteDependencies>();
 
 const base = '/api/v1/admin/certificates/ca';
+
+const newAuthority = z.object({ certificate: pemField, privateKey: pemField });
 
 async function revocationListOf(
   { lookups, ports }: CertificatesRouteDependencies,
@@ -51,11 +54,14 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       summary: 'Install the CA that signs device certificates',
       operation: 'installCa',
       description: 'PEM, at most 64 KiB per field (413).',
-      body: z.object({ certificate: pemField, privateKey: pemField }),
+      body: newAuthority,
+      judge: besideWrongPem(newAuthority, ['certificate', 'privateKey'], (texts) =>
+        inspectAuthority(texts.certificate, texts.privateKey, Date.now()),
+      ),
       status: 201,
       response: certificateAuthorityView,
       handle: async ({ run, created, body, principal: { tenantId }, services }) => {
-        refuseLargePem(body.certificate, body.privateKey);
+        refuseLargePem(body);
         return services.limits.certificates.run(tenantId, async () => {
           const executed = await run(installCertificateAuthority, body);
           return created(executed, certificateAuthorityStatus, undefined, viewOfNewAuthority);

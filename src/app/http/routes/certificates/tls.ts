@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { installServerCertificate } from '../../../../../commands/certificates/install-server-certificate.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
-import { pemField, refuseLargePem } from './pem-field.ts';
+import { besideWrongPem, pemField, refuseLargePem } from './pem-field.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
+import { inspectServerCertificate } from '../../../../platform/pki/uploaded-server-certificate.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 import type { ListenerCertificate } from '../../../../contexts/certificates/listener-certificate.ts';
 
@@ -15,6 +16,8 @@ const route = routeWith<TlsRouteDependencies>();
 
 const base = '/api/v1/admin/tls';
 const DAY_MS = 86_400_000;
+
+const newCertificate = z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() });
 
 /** Choice OP-179. */
 const tlsStatusView = z.object({
@@ -55,11 +58,14 @@ export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
       refuses: ['listener_of_another_tenant'],
       description:
         'PEM, at most 64 KiB per field (413). Used for all new connections, by the devices of every tenant: the change raises an alert.',
-      body: z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() }),
+      body: newCertificate,
+      judge: besideWrongPem(newCertificate, ['certificate', 'privateKey', 'chain'], (texts) =>
+        inspectServerCertificate(texts, Date.now()),
+      ),
       response: tlsStatusView,
       handle: async ({ run, body, principal: { tenantId }, services }) => {
         const { certificate, privateKey, chain } = body;
-        refuseLargePem(certificate, privateKey, chain ?? '');
+        refuseLargePem(body);
         const { result } = await run(installServerCertificate, { certificate, privateKey, chain: chain ?? undefined });
         await services.listenerCertificate().show(tenantId, result.installed);
         return statusOf(services);
