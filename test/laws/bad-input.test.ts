@@ -224,6 +224,8 @@ describe('bad input, generated from the OpenAPI document', () => {
         headers: { 'content-type': 'application/xml' },
       });
       expectRefusal(what, wrongType);
+      if (wrongType.status === 415 && wrongType.body.fields)
+        expect([what, wrongType.body.fields]).toMatchObject([what, [{ field: 'Content-Type' }]]);
       const large = await admin.send(operation.method, path, {
         raw: `{"x":"${'y'.repeat(1_100_000)}"}`,
         headers: json,

@@ -5,7 +5,12 @@ import type { Refusal } from './refusal.ts';
 /** A refused media type, with the one that the route accepts (RFC 9110 §15.5.16). */
 export function withExpectedMedia(refusal: Refusal, { headers, routeOptions }: FastifyRequest): Refusal {
   const declared = routeOptions.config?.declared;
-  if (refusal.code !== 'unsupported_media_type' || !declared?.body) return refusal;
+  if (refusal.code !== 'unsupported_media_type' || !declared) return refusal;
+  if (!declared.body)
+    return {
+      ...refusal,
+      fields: [{ field: 'Content-Type', message: 'must be absent, or application/json in UTF-8: no body is needed' }],
+    };
   if (!['', 'identity'].includes(headers['content-encoding']?.trim().toLowerCase() ?? ''))
     return {
       ...refusal,

@@ -15,17 +15,24 @@ export interface MultipartForm<Fields> {
   readonly file: UploadedFile;
 }
 
+interface FileToJudge extends FileOfForm {
+  /** What is wrong with the file, which is named beside wrong fields. */
+  judge?(file: UploadedFile): string | undefined;
+}
+
 /** Reads the text fields of a multipart body, by the schema, and the file. Throws as `readForm` does, and 400 for wrong fields. */
 export async function multipartForm<Schema extends z.ZodType>(
   request: FastifyRequest,
   schema: Schema,
-  wanted: FileOfForm,
+  wanted: FileToJudge,
 ): Promise<MultipartForm<z.output<Schema>>> {
   let file: UploadedFile | undefined;
   const { texts, wrong: ofForm } = await readForm(request, wanted, async (part) => {
     file = { bytes: await wholeFile(part), declaredType: part.mimetype.toLowerCase() };
   });
   const { data, wrong } = readInput('body', schema, texts);
-  refuseFields([...missingFile(file, wanted, ofForm), ...ofForm, ...wrong]);
+  const unfit = file && wanted.judge?.(file);
+  const ofFile = unfit === undefined ? [] : [{ field: wanted.part, message: unfit }];
+  refuseFields([...missingFile(file, wanted, ofForm), ...ofFile, ...ofForm, ...wrong]);
   return { fields: data!, file: file! };
 }

@@ -95,6 +95,20 @@ const isAboutFields = (error: Error): error is FailureError & { readonly validat
 
 const SUSPECT = /\\u0000|\\ud[89a-f]/i;
 
+const NOT_JSON = invalid('body', 'is not valid JSON', 'malformed_json');
+
+/** In JavaScript, these members of an object are its class, not its content. */
+const FORBIDDEN_MEMBER = invalid('body', 'must have no member __proto__, and no constructor with a member prototype');
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Reads JSON bodies. Of one that cannot be read the reason is noted, so that it is refused with all else that is wrong. */
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -115,7 +129,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
       if (wrong !== undefined) return unread(invalid('body', wrong));
       const text = body.toString('utf8');
       void parse(request, text, (error, value) => {
-        if (error) return unread(invalid('body', 'is not valid JSON', 'malformed_json'));
+        if (error) return unread(isJson(text) ? FORBIDDEN_MEMBER : NOT_JSON);
         if (!judgesText && (SUSPECT.test(text) || text.includes('\u0000')))
           request.brokenTexts = [...(request.brokenTexts ?? []), ...brokenFieldsOf(value)];
         done(null, value);

@@ -224,6 +224,48 @@ describe('a refusal names all that is wrong, each field once:', () => {
     });
   });
 
+  it('of pasted metadata: what cannot be read, beside the name of a provider that is too long', async () => {
+    const pasted = { metadata: '<x', entityId: 'x'.repeat(2_000) };
+    for (const send of [
+      () => admin.post('/api/v1/admin/sso-configs/import', pasted),
+      () => admin.put(`/api/v1/admin/sso-configs/${randomUUID()}/metadata`, pasted),
+    ])
+      expect(fieldsOf(await send())).toEqual({
+        metadata: 'is not well-formed',
+        entityId: expect.stringContaining('must be at most'),
+      });
+  });
+
+  it.each(['{"__proto__":{"name":"x"}}', '{"name":"x","constructor":{"prototype":1}}', '{"a":[{"__proto__":1}]}'])(
+    'of JSON with the class of an object: %s',
+    async (body) => {
+      const { status, body: refused } = await admin.send('POST', '/api/v1/admin/groups', {
+        raw: body,
+        headers: { 'content-type': 'application/json' },
+      });
+      expect([status, refused.code, fieldsOf({ body: refused })]).toEqual([
+        400,
+        'validation_failed',
+        { body: 'must have no member __proto__, and no constructor with a member prototype' },
+      ]);
+    },
+  );
+
+  it('the media type, where no body is needed', async () => {
+    for (const [method, path] of [
+      ['DELETE', `/api/v1/admin/users/${randomUUID()}`],
+      ['PUT', `/api/v1/admin/alerts/${randomUUID()}/claim`],
+    ] as const) {
+      const headers = { 'content-type': 'text/plain' };
+      const { status, body } = await admin.send(method, path, { raw: 'abc', headers });
+      expect([path, status, fieldsOf({ body })]).toEqual([
+        path,
+        415,
+        { 'Content-Type': 'must be absent, or application/json in UTF-8: no body is needed' },
+      ]);
+    }
+  });
+
   it('the plus of an offset, which an address loses', async () => {
     const refused = await admin.get('/api/v1/admin/alerts?start_date=2026-01-01T00:00:00+02:00');
     expect(fieldsOf(refused)).toEqual({

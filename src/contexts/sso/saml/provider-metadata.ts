@@ -59,6 +59,17 @@ export function providerMetadata(text: string, entityId: string | undefined, now
   };
 }
 
+/** Why the text is no XML that can be read, whichever provider is wanted of it. */
+export function whyUnreadable(text: string): string | undefined {
+  try {
+    rootOf(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MetadataRefused) return error.message;
+    throw error;
+  }
+}
+
 const refuse = (reason: string): never => {
   throw new MetadataRefused(reason);
 };

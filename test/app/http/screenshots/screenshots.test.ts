@@ -79,6 +79,18 @@ describe('screenshots', () => {
     ]);
   });
 
+  it('names a file that is no image beside wrong fields', async () => {
+    const eventId = await observed();
+    const answer = await send({ fields: fieldsOf(eventId, { origin: 'zzz' }), file: Buffer.from('none') });
+    expect([answer.status, answer.body.fields]).toEqual([
+      400,
+      [
+        { field: 'file', message: 'must be a PNG, JPEG or WebP image' },
+        { field: 'origin', message: expect.any(String) as string },
+      ],
+    ]);
+  });
+
   describe('are counted by arrival', () => {
     const PER_DAY = { pictures: 100, bytes: 50 * 1024 * 1024 };
     /** Leaves this much of the budget, whatever was used before. */

@@ -77,8 +77,16 @@ export async function receiveUpload({ request, principal, services, run }: Uploa
   const { tenantId, deviceId, userId } = principal;
   const { screenshotEnabled } = await services.extensionResponses.ofTenant(tenantId);
   if (!screenshotEnabled) throw new FailureError(forbidden('screenshots_off'));
-  const { fields, file } = await multipartForm(request, upload, { part: 'file', mostBytes: MAX_IMAGE_BYTES });
-  const { type: mediaType, width, height } = imageIn(file);
+  let image: Image | string | undefined;
+  const { fields, file } = await multipartForm(request, upload, {
+    part: 'file',
+    mostBytes: MAX_IMAGE_BYTES,
+    judge: (given) => {
+      image = imageIn(given);
+      return typeof image === 'string' ? image : undefined;
+    },
+  });
+  const { type: mediaType, width, height } = image as unknown as Image;
   const kept = await retentionOf(services, tenantId);
   const capturedAt = orThrow(timely(fields.capturedAt, Math.min(kept.eventRetentionDays, kept.streamRetentionDays)));
   const { eventId, origin } = fields;
@@ -110,14 +118,13 @@ export async function receiveUpload({ request, principal, services, run }: Uploa
   return { id: screenshotId };
 }
 
-function imageIn({ bytes, declaredType }: UploadedFile): Image {
+/** The image, or why the file is none. */
+function imageIn({ bytes, declaredType }: UploadedFile): Image | string {
   try {
     const image = readImage(bytes);
-    if (!UNDECLARED.has(declaredType) && declaredType !== image.type)
-      throw new ImageRefused('is not of the declared media type');
-    return image;
+    return UNDECLARED.has(declaredType) || declaredType === image.type ? image : 'is not of the declared media type';
   } catch (error) {
-    if (error instanceof ImageRefused) throw new FailureError(invalid('file', error.message));
+    if (error instanceof ImageRefused) return error.message;
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import {
   MAX_METADATA_BYTES,
   MetadataRefused,
   providerMetadata,
+  whyUnreadable,
   type ProviderMetadata,
 } from '../../../../contexts/sso/saml/provider-metadata.ts';
 import type { DestinationChoice, OutboundSettings } from '../../../../platform/outbound/destinations.ts';
@@ -31,11 +32,14 @@ const oneSource = ruleBetween<Sources>(['metadata', 'metadataUrl'], ({ metadata,
 );
 interface Pasted {
   readonly metadata?: string | undefined;
-  readonly entityId?: string | undefined;
+  /** May be wrong: the metadata is judged nevertheless. */
+  readonly entityId?: unknown;
 }
 /** Metadata that is fetched is read by `importedProvider`. */
-const readableMetadata = ruleBetween<Pasted>(['metadata', 'entityId'], ({ metadata, entityId: wanted }) => {
-  const read = metadata === undefined ? undefined : readProvider(metadata, wanted);
+const readableMetadata = ruleBetween<Pasted>(['metadata'], ({ metadata, entityId: wanted }) => {
+  if (metadata === undefined) return undefined;
+  const { success, data } = entityId.optional().safeParse(wanted);
+  const read = success ? readProvider(metadata, data) : whyUnreadable(metadata);
   return typeof read === 'string' ? read : undefined;
 });
 export const ssoConfigImport = z
