@@ -126,18 +126,6 @@ describe('the description of the API', () => {
     }
   });
 
-  it('says of the same writes that they take If-Match, and that they refuse with 412: not of creations', () => {
-    for (const route of everyRoute) {
-      const { parameters = [], responses } = paths[route.path]![route.method.toLowerCase()]!;
-      const takes = parameters.some(({ name }) => name === 'If-Match');
-      expect([named(route), '412' in responses]).toEqual([named(route), takes]);
-      if (route.tagged && route.method !== 'GET')
-        expect([named(route), takes]).toEqual([named(route), route.status !== 201]);
-      const asks = parameters.some(({ name }) => name === 'If-None-Match');
-      expect([named(route), '304' in responses]).toEqual([named(route), asks]);
-    }
-  });
-
   const headersOf = (route: (typeof everyRoute)[number], status: string): string[] => {
     const response = paths[route.path]![route.method.toLowerCase()]!.responses[status]!;
     const shown = response.$ref ? components.responses[response.$ref.split('/').at(-1)!]! : response;

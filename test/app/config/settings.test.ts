@@ -347,7 +347,9 @@ describe('a secret', () => {
     expect(refusal({ ...KEYS, DATABASE_URL_FILE: file('postgresql://a@b/c?sslmode=wrong') })).toMatch(
       /^DATABASE_URL_FILE: sslmode must be one of/,
     );
-    expect(refusal({ METRICS_TOKEN_FILE: file('short') })).toBe('METRICS_TOKEN_FILE needs a value of at least 16 characters');
+    expect(refusal({ METRICS_TOKEN_FILE: file('short') })).toBe(
+      'METRICS_TOKEN_FILE needs a value of at least 16 characters',
+    );
   });
 });
 

@@ -102,7 +102,8 @@ describe('a refusal names all that is wrong, each field once:', () => {
     expect((await other.get('/api/v1/admin/groups', { headers: { 'x-tenant-id': tenantId } })).status).toBe(200);
     const twice = (name: string, value: string) => [name, value, name, value];
     const { status, body } = await raw(app.url, 'POST', '/api/v1/admin/groups', [
-      ...['authorization', `Bearer ${token}`],
+      'authorization',
+      `Bearer ${token}`,
       ...twice('X-Tenant-ID', tenantId),
       ...twice('X-Log-Position', '1'),
       ...twice('Idempotency-Key', 'key'),

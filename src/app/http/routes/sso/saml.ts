@@ -76,6 +76,24 @@ async function beginWithoutPage(
   return tokens ?? refuseSaml('logged_out', 'the provider has logged the person out since');
 }
 
+interface RefusedResponse {
+  readonly pending: OpenRequest | undefined;
+  readonly relayState: string;
+  readonly actor: Actor;
+}
+
+/** Returns the address of the page that shows the refusal. */
+async function recordRefusal(
+  services: SamlRouteDependencies,
+  refusal: SsoRefused,
+  { pending, relayState, actor }: RefusedResponse,
+): Promise<string> {
+  const owned = pending ? { owner: pending.tenantId, kind: 'tenant' } : await ownerWithSso(services, relayState);
+  const attempt = { tenantId: owned?.owner, protocol: 'saml', configId: pending?.configId ?? null, actor } as const;
+  await services.ssoRefusals.signIn(attempt, refusal);
+  return refusalAddress(refusal.reason, owned?.kind === 'tenant' ? owned.owner : undefined, refusal.detail);
+}
+
 export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
   area: 'auth',
   routes: [
@@ -178,16 +196,8 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         } catch (error) {
           if (!(error instanceof SamlRefused) && !(error instanceof SsoRefused)) throw error;
           const refusal = error instanceof SamlRefused ? ssoRefusalOf(error) : error;
-          const { owner, kind } = pending
-            ? ({ owner: pending.tenantId, kind: 'tenant' } as const)
-            : ((await ownerWithSso(services, relayState)) ?? {});
-          await services.ssoRefusals.signIn(
-            { tenantId: owner, protocol: 'saml', configId: pending?.configId ?? null, actor },
-            refusal,
-          );
-          const tenantId = kind === 'tenant' ? owner : undefined;
-          if (samlStartedOnPage(relayState) || toPage)
-            return redirect(reply, 303, refusalAddress(refusal.reason, tenantId, refusal.detail));
+          const address = await recordRefusal(services, refusal, { pending, relayState, actor });
+          if (samlStartedOnPage(relayState) || toPage) return redirect(reply, 303, address);
           throw new FailureError(unauthenticated('single_sign_on_failed', `single sign-on failed: ${refusal.reason}`));
         }
       },
