@@ -20,7 +20,7 @@ import { modelsTemplate } from './models-template.ts';
 import { isRecording, recordExchange, recordOrigin } from './example-recorder.ts';
 import { checkPromise } from './promises.ts';
 import { scratchFolder } from './scratch.ts';
-import { unwatchFetch, watchFetch } from './watched-fetch.ts';
+import { watchedUntil } from './watched-fetch.ts';
 
 export { httpClient, type Client, type TestRequestOptions, type TestResponse } from './http-client.ts';
 
@@ -159,7 +159,6 @@ export function appOf(application: Application, close: () => Promise<void> = () 
   const { services, config } = application;
   const url = application.addresses.http;
   recordOrigin(url);
-  watchFetch(url);
   const clientFor = (headers: Record<string, string>): Client => httpClient(url, headers);
   const app: TestApp = {
     application,
@@ -205,10 +204,7 @@ export function appOf(application: Application, close: () => Promise<void> = () 
     device: (certificatePem, privateKeyPem) =>
       mutualTlsClient(application.addresses.tls, certificatePem, privateKeyPem),
     settled: () => settle(services),
-    close: () => {
-      unwatchFetch(url);
-      return close();
-    },
+    close: watchedUntil(url, close),
   };
   return app;
 }

@@ -59,10 +59,11 @@ export const PEERS = [
   'test/contexts/log-destinations/forwarding.test.ts',
   'test/contexts/log-destinations/sinks.test.ts',
   // Sweeps: every route, command or clause with everything that may be wrong with it. Run those of what you change.
+  'test/app/http/alerts/less-is-watched.test.ts',
+  'test/app/http/employees/erasure.test.ts',
   'test/app/http/scim/scim-patch.test.ts',
   'test/laws/bad-input.test.ts',
   'test/laws/body-references.test.ts',
-  'test/laws/declared-resources.test.ts',
   'test/laws/dependency-away.test.ts',
   'test/laws/looking-commands.test.ts',
   'test/laws/retried-creations.test.ts',
@@ -70,15 +71,24 @@ export const PEERS = [
   // Lives of directories, once for each provider, and synchronizations that are interrupted.
   'test/app/http/directory-sources/returning-groups.test.ts',
   'test/contexts/directory-sources/interrupted-sync.test.ts',
-  // Corpora of attacks on single sign-on.
+  'test/app/http/directory-sources/withheld-groups.test.ts',
+  // Corpora of attacks on single sign-on, and races of sign-ins and logouts.
+  'test/app/http/sso/oidc-refusal-details.test.ts',
+  'test/app/http/sso/overtaken-callback.test.ts',
   'test/contexts/sso/oidc-attacks.test.ts',
   'test/contexts/sso/saml/accept-response.test.ts',
+  'test/contexts/sso/saml/logout-before-exchange.test.ts',
   'test/contexts/sso/saml/saml-http.test.ts',
   // Back-offs, leases and timers that run out.
   'test/app/http/dead-lettered-reactions.test.ts',
+  'test/app/http/notifications/email.test.ts',
+  'test/app/http/notifications/pushes.test.ts',
+  'test/app/http/notifications/webhooks.test.ts',
   'test/app/http/on-call/pages.test.ts',
   'test/contexts/installation/doubts-of-others.test.ts',
+  'test/platform/projector/exactly-once.test.ts',
   'test/platform/projector/reaction-dead-letters.test.ts',
+  'test/platform/projector/reaction-fairness.test.ts',
   // Starts that are refused, and several processes with different master keys.
   'test/app/service/refused-starts.test.ts',
   'test/platform/vault/master-key.test.ts',

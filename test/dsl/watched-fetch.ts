@@ -4,14 +4,19 @@ import { checkPromise } from './promises.ts';
 const watched = new Set<string>();
 const plain = globalThis.fetch;
 
-/** Also compares with the API description what a test of these addresses gets by `fetch` itself, as for uploads. */
-export function watchFetch(url: string): void {
-  if (url !== '') watched.add(new URL(url).origin);
+/**
+ * Also compares with the API description what a test of this address gets by `fetch` itself, as for uploads. Returns `close`,
+ * which ends that.
+ */
+export function watchedUntil(url: string, close: () => Promise<void>): () => Promise<void> {
+  if (url === '') return close;
+  const { origin } = new URL(url);
+  watched.add(origin);
   globalThis.fetch = watching;
-}
-
-export function unwatchFetch(url: string): void {
-  if (url !== '') watched.delete(new URL(url).origin);
+  return () => {
+    watched.delete(origin);
+    return close();
+  };
 }
 
 const watching: typeof fetch = async (input, init) => {

@@ -98,7 +98,11 @@ const SUSPECT = /\\u0000|\\ud[89a-f]/i;
 const NOT_JSON = invalid('body', 'is not valid JSON', 'malformed_json');
 
 /** In JavaScript, these members of an object are its class, not its content. */
-const FORBIDDEN_MEMBER = invalid('body', 'must have no member __proto__, and no constructor with a member prototype');
+const FORBIDDEN_MEMBER = invalid(
+  'body',
+  'must have no member __proto__, and no constructor with a member prototype',
+  'malformed_json',
+);
 
 function isJson(text: string): boolean {
   try {

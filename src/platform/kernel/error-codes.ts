@@ -57,7 +57,11 @@ export const errorCodes = {
   scim_too_many: entry('invalid', 'the response would be too large', 'SCIM: ask for fewer, or exclude `members`.'),
   scim_mutability: entry('invalid', 'the attribute cannot be changed', 'SCIM: the attribute is read-only or required.'),
   scim_invalid_cursor: entry('invalid', 'the cursor is not valid', 'SCIM: begin again without a cursor.'),
-  malformed_json: entry('invalid', 'validation failed: body: is not valid JSON', 'The body is not JSON.'),
+  malformed_json: entry(
+    'invalid',
+    'validation failed: body: is not valid JSON',
+    'The body is not JSON, or has a member `__proto__`.',
+  ),
   secret_required_again: entry(
     'invalid',
     'validation failed',

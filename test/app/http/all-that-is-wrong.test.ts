@@ -246,7 +246,7 @@ describe('a refusal names all that is wrong, each field once:', () => {
       });
       expect([status, refused.code, fieldsOf({ body: refused })]).toEqual([
         400,
-        'validation_failed',
+        'malformed_json',
         { body: 'must have no member __proto__, and no constructor with a member prototype' },
       ]);
     },

@@ -249,7 +249,7 @@ describe('signatures', () => {
     it.each<[string, unknown, number, RegExp]>([
       ['no JSON', 'PK\u0003\u0004', 400, /^validation failed: file: is not JSON/],
       ['a list', [], 400, /file: must be of type object/],
-      ['no signatures', pack({ signatures: [] }), 400, /signatures: must be at least 1/],
+      ['no signatures', pack({ signatures: [] }), 400, /signatures: must not be empty/],
       [
         'too many',
         pack({ signatures: Array.from({ length: 50_000 }, () => 0) }),

@@ -250,7 +250,7 @@ describe('the detail of a refusal', () => {
   ])('for a discovery document without %s is said at the start', async (name, detail) => {
     provider.behave({ discovery: { [name]: undefined } });
     const { status } = await app.anonymous.get(`/api/v1/auth/sso/login?tenant_id=${acme.tenantId}`);
-    expect([status, await lastRefusal()]).toEqual([503, `idp_error: ${detail}`]);
+    expect([status, await lastRefusal()]).toEqual([401, `idp_error: ${detail}`]);
   });
 });
 

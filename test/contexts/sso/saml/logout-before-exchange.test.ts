@@ -176,6 +176,8 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     expect(issued).toMatch(/\.\d{3}Z$/);
     await logsOut(tenant.email, [], issued.replace(/\.\d+Z$/, 'Z'));
     expect((await post(form)).status).toBe(401);
+    // Of the same second are those of the next test, too.
+    await new Promise((resolve) => setTimeout(resolve, 1_000 - (Date.now() % 1_000)));
   });
 
   it('that begins here ends a code of the same session at the provider, and no other one', async () => {
