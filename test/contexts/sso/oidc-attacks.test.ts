@@ -228,8 +228,8 @@ describe('a provider with false claims', () => {
     hostile.behave(wrong);
     const { status, body, headers } = await app.anonymous.get(loginPath(acme));
     expect([status, body, headers.get('location')]).toEqual([
-      503,
-      expect.objectContaining({ error: 'the identity provider cannot be used' }),
+      401,
+      expect.objectContaining({ error: 'single sign-on failed: idp_error' }),
       null,
     ]);
     expect((await lastRefusal()).reason).toBe('idp_error');
@@ -356,8 +356,8 @@ describe('addresses that must not be called', () => {
     await storeUnchecked(strict, tenant, issuerUrl);
     const answer = await strict.anonymous.get(loginPath(tenant));
     expect([answer.status, answer.body]).toEqual([
-      503,
-      expect.objectContaining({ error: 'the identity provider cannot be used' }),
+      401,
+      expect.objectContaining({ error: 'single sign-on failed: idp_error' }),
     ]);
     await strict.settled();
     const { auditLogs } = (await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused')).body;

@@ -35,9 +35,16 @@ function withoutReferences(value: unknown): unknown {
   );
 }
 
+/** One exchange has one media type, and the operation may have several: text is no example of JSON, nor data one of a file. */
+const isExampleOf = (media: string, example: unknown): boolean =>
+  typeof example === 'string' ? !/\bjson\b/.test(media) : !/^text\/|zip$/.test(media);
+
 const withExample = (content: Content, example: unknown): Content =>
   Object.fromEntries(
-    Object.entries(content).map(([media, described]) => [media, { ...described, example: withoutReferences(example) }]),
+    Object.entries(content).map(([media, described]) => [
+      media,
+      isExampleOf(media, example) ? { ...described, example: withoutReferences(example) } : described,
+    ]),
   );
 
 /** A parameter's value was text on the wire. */
