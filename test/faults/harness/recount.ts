@@ -25,10 +25,10 @@ export async function recount(
   for (let last = 0n; ;) {
     const { events, position } = await store.readAll(last, PAGE);
     if (position === last) break;
-    for (const { id, type, data, position: at, tenantId: owner } of events) {
+    for (const { id, type, stream, data, position: at, tenantId: owner } of events) {
       if (store.gapless && at !== (last += 1n)) gaps.push(`position ${at} follows ${last - 1n}`);
       last = at;
-      if (ids.has(id)) gaps.push(`event ${id} is there twice`);
+      if (ids.has(id)) gaps.push(`event ${id} (${type} in ${stream}, at ${at}) is there twice`);
       ids.add(id);
       if (owner !== tenantId) continue;
       const of = data as { alertId: string; observations: { eventId: string }[] };
