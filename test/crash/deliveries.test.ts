@@ -14,7 +14,7 @@ import { until } from '../faults/harness/until.ts';
 import { Writers } from '../faults/harness/writers.ts';
 
 const lacking = missing({ postgres: true });
-const KILLS = rounds(4);
+const KILLS = rounds(2);
 const LONGEST_PAUSE_MS = 1_500;
 const FORWARDED_MS = 60_000;
 /** The attempts of a killed process are held for a minute, and found by a sweep after it. */

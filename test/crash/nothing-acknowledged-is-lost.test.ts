@@ -9,7 +9,7 @@ import { licenseKey, licensePublicKeyPem } from '../dsl/licenses.ts';
 import { startService, type ServiceProcess } from './service-process.ts';
 import { rounds } from '../faults/harness/rounds.ts';
 
-const KILLS = rounds(10);
+const KILLS = rounds(6);
 const CLIENTS = 6;
 
 const dataDir = mkdtempSync('/var/tmp/castellan-crash-');

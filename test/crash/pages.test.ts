@@ -13,7 +13,7 @@ import { rounds, timeoutMs } from '../faults/harness/rounds.ts';
 import { until } from '../faults/harness/until.ts';
 
 const lacking = missing({ postgres: true, redis: true });
-const KILLS = rounds(4);
+const KILLS = rounds(2);
 const LONGEST_PAUSE_MS = 4_000;
 /** The timer of the schedule, and some time beyond it. */
 const DUE_MS = 62_000;

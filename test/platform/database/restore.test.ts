@@ -5,6 +5,11 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { auditVerify } from '../../../src/app/cli/audit.ts';
+import { diffModels } from '../../../src/app/cli/projections.ts';
+import { compose } from '../../../src/app/compose/compose.ts';
+import { readConfig } from '../../../src/app/config/config.ts';
+import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { startService, type ServiceProcess } from '../../crash/service-process.ts';
 import { PASSWORD } from '../../dsl/app.ts';
 import { licenseKey, licensePublicKeyPem } from '../../dsl/licenses.ts';
@@ -87,14 +92,29 @@ const castellan = (dataDir: string, env: Env, ...args: string[]) =>
     env: { ...process.env, NODE_ENV: 'production', DATA_DIR: dataDir, ...env },
   });
 
-/** The commands that end a restore in the operations guide. */
-function expectSound(dataDir: string, env: Env): void {
-  const verified = castellan(dataDir, env, 'audit', 'verify');
-  expect([verified.status, verified.stderr]).toEqual([0, '']);
-  expect(verified.stdout).not.toContain('BROKEN');
-  const compared = castellan(dataDir, env, 'projections', 'diff');
-  expect([compared.status, compared.stderr]).toEqual([0, '']);
-  expect(compared.stdout).toContain('same    audit_log');
+/** What the commands that end a restore in the operations guide do, in this process. */
+async function expectSound(dataDir: string, env: Env): Promise<void> {
+  const application = await compose(readConfig({ ...env, DATA_DIR: dataDir, NODE_ENV: 'production' }), {
+    listen: false,
+    onlyLooks: true,
+    log: newLogger('silent'),
+  });
+  try {
+    const { services } = application;
+    const lines: string[] = [];
+    await auditVerify(services, {}, (line) => lines.push(line));
+    await diffModels(services, services.models, (line) => lines.push(line));
+    expect(lines.filter((line) => !/^(valid|same) /.test(line))).toEqual([]);
+    expect(lines).toContainEqual(expect.stringMatching(/^same +audit_log:/));
+    expect(lines).toContainEqual(expect.stringMatching(/^valid /));
+  } finally {
+    await application.stop();
+  }
+}
+
+function expectFine({ status, stdout, stderr }: ReturnType<typeof castellan>): string {
+  expect([status, stderr]).toEqual([0, '']);
+  return stdout;
 }
 
 describe.skipIf(!findSystemPostgres())(
@@ -144,9 +164,7 @@ describe.skipIf(!findSystemPostgres())(
       const [to, kept] = [await cluster(), copyOfDataDir()];
       const there = { ...source.env, DATABASE_URL: to.url('castellan_owner', 'castellan') };
       if (rolesFirst) {
-        const roles = castellan(kept, there, 'database', 'roles');
-        expect([roles.status, roles.stderr]).toEqual([0, '']);
-        to.restore('castellan', roles.stdout);
+        to.restore('castellan', expectFine(castellan(kept, there, 'database', 'roles')));
       }
       const dump = from.dump('castellan', ...options);
       // The documented way succeeds without an error; without roles it reports what failed, and continues.
@@ -157,7 +175,11 @@ describe.skipIf(!findSystemPostgres())(
       const restored = await startService(kept, there);
       await expectInhabited(restored, tenantId);
       await restored.stop();
-      expectSound(kept, there);
+      await expectSound(kept, there);
+      if (rolesFirst) {
+        expect(expectFine(castellan(kept, there, 'audit', 'verify'))).not.toContain('BROKEN');
+        expect(expectFine(castellan(kept, there, 'projections', 'diff'))).toContain('same    audit_log');
+      }
       expect(await to.admin('castellan', STANDING)).toEqual(await from.admin('castellan', STANDING));
     });
 
@@ -200,7 +222,7 @@ describe('a copied data directory', () => {
     const restored = await startService(copy, env);
     await expectInhabited(restored, tenantId);
     await restored.stop();
-    expectSound(copy, env);
+    await expectSound(copy, env);
   });
 });
 
@@ -258,7 +280,7 @@ describe('an installation of a previous version', () => {
         const service = await startService(dataDir, env);
         await expectInhabited(service, kept.tenantId, kept.employees);
         await service.stop();
-        expectSound(dataDir, env);
+        await expectSound(dataDir, env);
         expect(existsSync(join(dataDir, 'audit-heads.jsonl'))).toBe(true);
         const client = new pg.Client({ connectionString: env.DATABASE_URL });
         await client.connect();
