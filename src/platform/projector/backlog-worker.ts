@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -8,7 +7,6 @@ import type { EffectRunner } from './effect-runner.ts';
 import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import { processDeadLetterRequest } from './dead-letter-requests.ts';
 import { ReactionPage } from './reaction-page.ts';
-import type { ReactionState } from './reaction-state.ts';
 import type { BacklogTenant, ReactionLease } from './reaction-lease.ts';
 import { failureClassOf } from './failure-class.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
@@ -19,9 +17,7 @@ import { processTenantBatch, type ProcessedBatch } from './tenant-batch.ts';
 export interface BacklogServices {
   readonly reaction: AnyReaction;
   readonly lease: ReactionLease;
-  readonly pool: pg.Pool;
   readonly subscription: CatchUpSubscription;
-  readonly state: ReactionState;
   readonly deadLetters: DeadLetters;
   readonly backlogs: TenantBacklogs;
   readonly runner: EffectRunner;
@@ -135,7 +131,7 @@ export class BacklogWorker {
   }
 
   async #work(standing: Standing, events: readonly RecordedEvent[], to: Position): Promise<void> {
-    const { reaction, lease: term, pool, state, runner, signal } = this.#services;
+    const { reaction, lease: term, runner, signal } = this.#services;
     const { backlogTenant } = standing;
     const parked = await term.parkedAmong(events.map(({ stream }) => stream));
     const flowing = new ReactionPage(
@@ -143,7 +139,7 @@ export class BacklogWorker {
       events.filter(({ stream }) => !parked.has(stream)),
     );
     const behind = events.filter(({ stream }) => parked.has(stream));
-    const rows = await state.load(pool, flowing.missing);
+    const rows = await term.load(flowing.missing);
     const worked = await processTenantBatch(
       { tenantId: backlogTenant.tenantId, flowing, behind, from: backlogTenant.position, to },
       rows,

@@ -36,6 +36,10 @@ export const advancingStatement = (place: number, writes: readonly string[] = []
 
 const ADVANCE = advancingStatement(1);
 
+const CONFIRM = `
+  select from cursors
+   where name = $1 and version = $2 and generation = $3 and epoch = $4 and state = $5 and position = $6`;
+
 /** SQLSTATE that `lease_lost` raises. */
 const LEASE_LOST = 'CA001';
 
@@ -156,6 +160,16 @@ export class Checkpoints {
   async renew(held: readonly CheckpointMove[]): Promise<void> {
     const renewed = await Promise.all(held.map((move) => this.#renewals.renew(move)));
     if (renewed.includes(false)) throw new LeaseLost();
+  }
+
+  /**
+   * Throws `LeaseLost` unless this checkpoint is still held and at its saved position. Nothing that was read before this
+   * call was then written by another holder.
+   */
+  async confirm({ name, version, generation, epoch, state, position }: Checkpoint): Promise<void> {
+    const values = [name, version, generation, String(epoch), state, String(position)];
+    const { rowCount } = await this.#pool.query({ name: 'confirm-cursor', text: CONFIRM, values });
+    if (rowCount !== 1) throw new LeaseLost();
   }
 
   async setState(checkpoint: Checkpoint, state: Checkpoint['state'], failure: string | null = null): Promise<void> {

@@ -7,7 +7,6 @@ import type { EffectRunner } from './effect-runner.ts';
 import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { ReactionPage } from './reaction-page.ts';
-import type { ReactionState } from './reaction-state.ts';
 import type { ReactionLease } from './reaction-lease.ts';
 import { failureClassOf } from './failure-class.ts';
 import { processTenantBatch, type ProcessedBatch } from './tenant-batch.ts';
@@ -15,9 +14,7 @@ import { processTenantBatch, type ProcessedBatch } from './tenant-batch.ts';
 interface ParkedServices {
   readonly reaction: AnyReaction;
   readonly lease: ReactionLease;
-  readonly pool: pg.Pool;
   readonly subscription: CatchUpSubscription;
-  readonly state: ReactionState;
   readonly deadLetters: DeadLetters;
   readonly runner: EffectRunner;
   readonly log: Logger;
@@ -48,7 +45,7 @@ export async function processDeadLetterRequest(services: ParkedServices, tenantI
 }
 
 async function workStream(services: ParkedServices, tenantId: TenantId, stream: string, limit: number): Promise<void> {
-  const { reaction, lease: term, pool, subscription, state, deadLetters: parking, runner, log, signal } = services;
+  const { reaction, lease: term, subscription, deadLetters: parking, runner, log, signal } = services;
   const waiting = await parking.firstOf(term.checkpoint, stream, limit);
   const to = waiting.at(-1)!.position;
   const events = await eventsAt(
@@ -68,7 +65,7 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
     isCut: false,
   };
   try {
-    const worked = await processTenantBatch(share, await state.load(pool, share.flowing.missing), runner, {
+    const worked = await processTenantBatch(share, await term.load(share.flowing.missing), runner, {
       effects: EFFECTS_AT_ONCE,
       atLeastOne: true,
       signal,

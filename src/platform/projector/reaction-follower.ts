@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
@@ -12,7 +11,6 @@ import { failureClassOf } from './failure-class.ts';
 import type { ReactionLease } from './reaction-lease.ts';
 import type { ReactionOutcomes } from './reaction-outcomes.ts';
 import { ReactionPage } from './reaction-page.ts';
-import type { ReactionState } from './reaction-state.ts';
 import { processTenantBatch, type ProcessedBatch, type TenantBatch } from './tenant-batch.ts';
 
 const PAGE = 500;
@@ -34,9 +32,7 @@ const PAGE_EFFECTS = 10;
 
 export interface FollowerServices {
   readonly reaction: AnyReaction;
-  readonly pool: pg.Pool;
   readonly subscription: CatchUpSubscription;
-  readonly state: ReactionState;
   readonly runner: EffectRunner;
   readonly deadLetters: DeadLetters;
   readonly outcomes: ReactionOutcomes;
@@ -154,11 +150,8 @@ export class ReactionFollower {
   }
 
   async #work(shares: readonly TenantBatch[], to: Position): Promise<void> {
-    const { pool, state, runner } = this.#services;
-    const rows = await state.load(
-      pool,
-      shares.flatMap(({ flowing }) => flowing.missing),
-    );
+    const { runner } = this.#services;
+    const rows = await this.#lease.load(shares.flatMap(({ flowing }) => flowing.missing));
     const limits = { effects: PAGE_EFFECTS, atLeastOne: false, signal: this.#signal };
     const worked = await Promise.all(shares.map((batch) => processTenantBatch(batch, rows, runner, limits)));
     const setAside = new Map(

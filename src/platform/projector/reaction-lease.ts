@@ -9,6 +9,7 @@ import type { DeadLetters } from './dead-letters.ts';
 import type { ReactionState } from './reaction-state.ts';
 import { failureClassOf } from './failure-class.ts';
 import type { Backlog, TenantBacklogs } from './tenant-backlogs.ts';
+import type { TableRow } from './table.ts';
 import type { DeadLetter, ProcessedBatch } from './tenant-batch.ts';
 
 export interface ReactionLeaseServices {
@@ -110,6 +111,18 @@ export class ReactionLease {
       : new Set();
   }
 
+  /**
+   * Rows of state to react on. Throws `LeaseLost` if a successor may have moved them: on its rows, an event that is worked
+   * again asks for other effects, under the same ids.
+   */
+  async load(keys: readonly TableRow[]): Promise<TableRow[]> {
+    const { pool, checkpoints, state } = this.#services;
+    if (keys.length === 0 || !state.isKept) return [];
+    const rows = await state.load(pool, keys);
+    await this.#mutex.run(CHECKPOINT, () => this.#orEnd(() => checkpoints.confirm(this.#checkpoint)));
+    return rows;
+  }
+
   /** Divides a page while no tenant joins or leaves the ones set aside. The division holds until the page is passed. */
   divide<T>(work: () => Promise<T>): Promise<T> {
     return this.#mutex.run(CHECKPOINT, work);
@@ -200,10 +213,7 @@ export class ReactionLease {
     this.#checkpoint = { ...this.#checkpoint, position: to };
   }
 
-  /**
-   * After a write with an unknown outcome, this object may be out of date, so nothing more is written under this
-   * lease.
-   */
+  /** After a write with an unknown outcome, this object may be out of date: it writes nothing more. */
   async #orEnd(write: () => Promise<void>): Promise<void> {
     if (this.#end.signal.aborted) throw new LeaseLost();
     try {
