@@ -1,5 +1,5 @@
 import type { Command, CommandContext } from '../kernel/command.ts';
-import type { DomainEvent, RecordedEvent } from '../kernel/event.ts';
+import type { DomainEvent, Position, RecordedEvent } from '../kernel/event.ts';
 import { isFailure } from '../kernel/failure.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore } from '../eventstore/port.ts';
@@ -21,6 +21,11 @@ export class EarlierRuns {
     this.#store = store;
     this.#codec = codec;
     this.#loader = loader;
+  }
+
+  /** True if an earlier run of this command id has appended to the stream, behind this position. */
+  async haveAppended(stream: string, commandId: string, behind: Position): Promise<boolean> {
+    return (await findOwnAppend(this.#store, stream, commandId, behind)).length > 0;
   }
 
   /**

@@ -1,7 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../kernel/actor.ts';
 import type { CommandContext } from '../kernel/command.ts';
+import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
+
+/** How a repeated effect is recognized, whatever was appended since its first run. */
+export interface Repetition {
+  /**
+   * An earlier run of this `commandId` may have appended. Asked after the state was loaded: a false answer means that no
+   * event of such a run is in that state. Only after a true one is the stream searched.
+   */
+  readonly mayHaveRun: () => boolean;
+  /** An earlier run appended behind this position: that of the event which asks for the command. */
+  readonly behind: Position;
+}
 
 /** For whom a command runs, and what caused it. */
 export interface ExecutionContext {
@@ -16,12 +28,14 @@ export interface ExecutionContext {
    * searched before anything is decided, and events found there are the outcome.
    */
   readonly isRetryable?: boolean;
+  /** Set for commands that a reaction issues. `isRetryable` is not needed beside it: such a command has no result. */
+  readonly repetition?: Repetition;
   /** The command runs only if its state has one of these tags. */
   readonly ifMatch?: readonly string[] | undefined;
 }
 
 /** For whom a command runs many times: each run has an id of its own. */
-export type BulkExecutionContext = Omit<ExecutionContext, 'commandId' | 'ifMatch'>;
+export type BulkExecutionContext = Omit<ExecutionContext, 'commandId' | 'repetition' | 'ifMatch'>;
 
 /** The context as `decide` gets it: time and ids are fixed here, once for all attempts. */
 export function contextOf({

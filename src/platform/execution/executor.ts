@@ -8,7 +8,7 @@ import { inParallel } from '../kernel/in-parallel.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { LogTrust } from '../eventstore/log-trust.ts';
 import { EventStoreUnavailable, type EventStore } from '../eventstore/port.ts';
-import type { AggregateLoader } from './aggregate-loader.ts';
+import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
 import { Attempts, type BegunOutcome, type PreparedCommand } from './attempts.ts';
 import { ClaimKeys } from './claim-keys.ts';
 import { EarlierRuns, isEarlier } from './earlier-runs.ts';
@@ -19,6 +19,9 @@ import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { inSpan } from '../observability/tracing.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
+
+/** What the executor has to know of an execution that may not be the first of its command id. */
+type RepeatableExecution = Pick<ExecutionContext, 'isRetryable' | 'repetition'>;
 
 const TRIES = 12;
 /** Of the inputs of one `executeAll`, how many that did not get through together are executed at the same time. */
@@ -73,7 +76,7 @@ export class Executor<Ports> {
       const outcome = await inSpan(command.name, { 'castellan.kind': 'command' }, async () => {
         const earlier = execution.isRetryable ? await this.#earlierRuns.find(command, input, context) : undefined;
         const guarded = execution.ifMatch ? onlyIfUnchanged(command, execution.ifMatch) : command;
-        const run = () => this.#run(guarded, input, context, execution.isRetryable === true);
+        const run = () => this.#run(guarded, input, context, execution);
         const named = command.names?.(input) ?? [];
         return earlier ?? (named.length === 0 ? run() : this.#locks.naming(context.tenantId, named, run));
       });
@@ -180,20 +183,20 @@ export class Executor<Ports> {
     command: Command<Input, State, E, Ports, Facts, Result>,
     input: Input,
     context: CommandContext,
-    isRetryable: boolean,
+    execution: RepeatableExecution,
   ): Promise<ExecutionResult<Result> | Failure> {
     let unitOfWork = this.#newUnitOfWork();
     let facts = await prepare(command, input, context, unitOfWork);
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
       if (isFailure(facts)) {
-        const earlier = isRetryable ? await this.#earlierRuns.find(command, input, context) : undefined;
+        const earlier = execution.isRetryable ? await this.#earlierRuns.find(command, input, context) : undefined;
         return await afterCompensation(unitOfWork, earlier ?? facts);
       }
       if (command.isNeedless?.(facts as Facts))
         return await afterCompensation(unitOfWork, unchanged(undefined as Result, -1n, context.now));
       const stream = command.stream(input, context);
       const prepared = { command, input, context, facts: facts as Facts, stream };
-      const outcome = await this.#mutex.run(stream, () => this.#attempt(prepared, attempt === 1, isRetryable));
+      const outcome = await this.#mutex.run(stream, () => this.#attempt(prepared, attempt === 1, execution));
       if (isFailure(outcome)) return await afterCompensation(unitOfWork, outcome);
       if (outcome !== 'lostRace' && outcome !== 'lostClaim')
         return outcome.position === undefined || isEarlier(outcome)
@@ -208,19 +211,27 @@ export class Executor<Ports> {
   }
 
   /**
-   * A retryable command may be running twice. An append proves only that the state was current, so the state must not
-   * contain events of the other run: the state is loaded first, then searched for them.
+   * A retryable command may be running twice, and so may an effect. An append proves only that the state was current, so
+   * the state must not contain events of the other run: the state is loaded first, then searched for them.
    */
   async #attempt<Input, State, E extends DomainEvent, Facts, Result>(
     prepared: PreparedCommand<Input, State, E, Ports, Facts, Result>,
     isFirst: boolean,
-    isRetryable: boolean,
+    { isRetryable, repetition }: RepeatableExecution,
   ): Promise<ExecutionOutcome<Result>> {
     const { command, input, context, stream } = prepared;
-    if (isFirst && !isRetryable) return this.#attempts.first(prepared);
+    const earlierThan = async ({ revision }: LoadedAggregate<State>) => {
+      if (isRetryable) return this.#earlierRuns.find(command, input, context);
+      const isRepeated =
+        revision >= 0n &&
+        repetition?.mayHaveRun() === true &&
+        (await this.#earlierRuns.haveAppended(stream, context.id, repetition.behind));
+      return isRepeated ? unchanged(undefined as Result, revision, context.now) : undefined;
+    };
+    if (isFirst && !isRetryable && repetition?.mayHaveRun() !== true)
+      return this.#attempts.first(prepared, earlierThan);
     const loaded = await this.#attempts.load(command, stream);
-    const earlier = isRetryable ? await this.#earlierRuns.find(command, input, context) : undefined;
-    return earlier ?? this.#attempts.on(loaded, prepared);
+    return (await earlierThan(loaded)) ?? this.#attempts.on(loaded, prepared);
   }
 }
 

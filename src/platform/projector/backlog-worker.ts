@@ -111,6 +111,7 @@ export class BacklogWorker {
     try {
       await this.#work(standing, events, to);
     } catch (error) {
+      if (to > laggard.begun) laggard.begun = to;
       // Failures of a fold or an effect name their event. This is a database error, which does not.
       if (error instanceof TurnFailed || failureClassOf(error) === 'outage') throw error;
       if (events.length > 1) standing.narrowUntil = to;
@@ -144,7 +145,7 @@ export class BacklogWorker {
       { tenantId: backlogTenant.tenantId, flowing, behind, from: backlogTenant.position, to },
       rows,
       runner,
-      { effects: TURN_EFFECTS, atLeastOne: true, signal },
+      { effects: TURN_EFFECTS, atLeastOne: true, signal, mayHaveRun: term.repeated.upTo(backlogTenant.begun) },
     );
     const { interruption } = worked;
     if (!interruption || worked.reached > backlogTenant.position) await this.#pass(backlogTenant, worked);

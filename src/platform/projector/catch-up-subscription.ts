@@ -57,6 +57,11 @@ export class CatchUpSubscription {
     return this.#window.head;
   }
 
+  /** The end of the log, which another process may have moved. */
+  readHead(): Promise<Position> {
+    return this.#store.head();
+  }
+
   /** The newest lasting event that this process has seen. */
   get mark(): LogMark | undefined {
     return this.#mark;

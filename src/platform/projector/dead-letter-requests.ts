@@ -69,6 +69,8 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
       effects: EFFECTS_AT_ONCE,
       atLeastOne: true,
       signal,
+      // At least the first of them ran and failed.
+      mayHaveRun: () => true,
     });
     const [poison] = worked.parked;
     // An event that fails here for its own reason has failed before. It stays parked without further tries.

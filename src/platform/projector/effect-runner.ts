@@ -45,9 +45,10 @@ export class EffectRunner {
 
   /**
    * Runs a command; jobs are enqueued with the checkpoint. Returns false if there was nothing to do: run again after a
-   * crash, it again changes nothing. Throws `EffectRefused`, `EffectUnavailable`, and the command's own errors.
+   * crash, it again changes nothing. So does a command that `mayHaveRun` before, and did. Throws `EffectRefused`,
+   * `EffectUnavailable`, and the command's own errors.
    */
-  async run({ effect, event, id }: DueEffect): Promise<boolean> {
+  async run({ effect, event, id }: DueEffect, mayHaveRun: () => boolean): Promise<boolean> {
     if (!('command' in effect)) return false;
     const execution: ExecutionContext = {
       tenantId: event.tenantId,
@@ -55,6 +56,7 @@ export class EffectRunner {
       correlationId: event.metadata.correlationId,
       causationId: event.id,
       commandId: id,
+      repetition: { mayHaveRun, behind: event.position },
     };
     const outcome = await this.#limiter.run(() => this.#effects.execute(effect.command, effect.input, execution));
     if (!isFailure(outcome)) return !isUnchanged(outcome);

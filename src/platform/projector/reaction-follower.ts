@@ -152,7 +152,8 @@ export class ReactionFollower {
   async #work(shares: readonly TenantBatch[], to: Position): Promise<void> {
     const { runner } = this.#services;
     const rows = await this.#lease.load(shares.flatMap(({ flowing }) => flowing.missing));
-    const limits = { effects: PAGE_EFFECTS, atLeastOne: false, signal: this.#signal };
+    const mayHaveRun = this.#lease.repeated.upTo();
+    const limits = { effects: PAGE_EFFECTS, atLeastOne: false, signal: this.#signal, mayHaveRun };
     const worked = await Promise.all(shares.map((batch) => processTenantBatch(batch, rows, runner, limits)));
     const setAside = new Map(
       worked.filter(({ isCut }) => isCut).map(({ tenantId, reached }): [TenantId, Position] => [tenantId, reached]),

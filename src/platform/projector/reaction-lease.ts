@@ -1,14 +1,16 @@
 import type pg from 'pg';
-import type { Position } from '../kernel/event.ts';
+import { START, type Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { transaction } from '../database/transaction.ts';
 import { KeyedMutex } from '../execution/keyed-mutex.ts';
+import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import { LeaseLost, type Checkpoint, type Checkpoints } from './checkpoints.ts';
 import type { DueJob, EffectRunner } from './effect-runner.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { ReactionState } from './reaction-state.ts';
 import { failureClassOf } from './failure-class.ts';
 import type { Backlog, TenantBacklogs } from './tenant-backlogs.ts';
+import { RepeatedEffects } from './repeated-effects.ts';
 import type { TableRow } from './table.ts';
 import type { DeadLetter, ProcessedBatch } from './tenant-batch.ts';
 
@@ -19,6 +21,7 @@ export interface ReactionLeaseServices {
   readonly deadLetters: DeadLetters;
   readonly state: ReactionState;
   readonly runner: EffectRunner;
+  readonly subscription: Pick<CatchUpSubscription, 'readHead'>;
 }
 
 /** A tenant that was set aside, and the progress of its backlog. */
@@ -28,6 +31,8 @@ export interface BacklogTenant {
   position: Position;
   /** No event of the tenant that was left out is after this position. */
   latest: Position;
+  /** Effects of events up to here may have run under this lease, before they failed or could not be written. */
+  begun: Position;
 }
 
 /** The results of a page, to be written. */
@@ -46,6 +51,7 @@ const CHECKPOINT = 'checkpoint';
  */
 export class ReactionLease {
   readonly #services: ReactionLeaseServices;
+  readonly repeated: RepeatedEffects;
   readonly #mutex = new KeyedMutex();
   readonly #laggards = new Map<TenantId, BacklogTenant>();
   readonly #end = new AbortController();
@@ -57,11 +63,12 @@ export class ReactionLease {
   #hasParked: boolean;
 
   static async begin(checkpoint: Checkpoint, services: ReactionLeaseServices): Promise<ReactionLease> {
-    const [backlogs, hasParked] = await Promise.all([
+    const [backlogs, hasParked, inherited] = await Promise.all([
       services.backlogs.of(checkpoint),
       services.deadLetters.hasAny(checkpoint),
+      services.subscription.readHead(),
     ]);
-    return new ReactionLease(checkpoint, services, backlogs, hasParked);
+    return new ReactionLease(checkpoint, services, backlogs, hasParked, new RepeatedEffects(inherited));
   }
 
   private constructor(
@@ -69,13 +76,15 @@ export class ReactionLease {
     services: ReactionLeaseServices,
     backlogs: readonly Backlog[],
     hasParked: boolean,
+    repeated: RepeatedEffects,
   ) {
     this.#checkpoint = cursor;
     this.#position = cursor.position;
     this.#services = services;
     this.#hasParked = hasParked;
+    this.repeated = repeated;
     for (const { tenantId, position } of backlogs)
-      this.#laggards.set(tenantId, { tenantId, position, latest: cursor.position });
+      this.#laggards.set(tenantId, { tenantId, position, latest: cursor.position, begun: START });
   }
 
   /** Aborted, with the reason, when nothing more can be written under this lease. */
@@ -113,13 +122,13 @@ export class ReactionLease {
 
   /**
    * Rows of state to react on. Throws `LeaseLost` if a successor may have moved them: on its rows, an event that is worked
-   * again asks for other effects, under the same ids.
+   * again asks for other effects, under the same ids. Pages without state are confirmed, too, once the lease may be over.
    */
   async load(keys: readonly TableRow[]): Promise<TableRow[]> {
     const { pool, checkpoints, state } = this.#services;
-    if (keys.length === 0 || !state.isKept) return [];
     const rows = await state.load(pool, keys);
-    await this.#mutex.run(CHECKPOINT, () => this.#orEnd(() => checkpoints.confirm(this.#checkpoint)));
+    if ((keys.length > 0 && state.isKept) || this.repeated.isOverdue)
+      await this.#mutex.run(CHECKPOINT, () => this.#orEnd(() => checkpoints.confirm(this.#checkpoint)));
     return rows;
   }
 
@@ -147,7 +156,8 @@ export class ReactionLease {
       }
       this.#position = to;
       this.#note(worked);
-      for (const [tenantId, position] of setAside) this.#laggards.set(tenantId, { tenantId, position, latest: to });
+      for (const [tenantId, position] of setAside)
+        this.#laggards.set(tenantId, { tenantId, position, latest: to, begun: to });
     });
   }
 
@@ -190,10 +200,11 @@ export class ReactionLease {
   /** Renews the lease and saves how far the log was read. */
   async keep(): Promise<void> {
     await this.#mutex.run(CHECKPOINT, async () => {
-      const to = this.#position;
+      const [to, at] = [this.#position, performance.now()];
       await this.#orEnd(() =>
         this.#services.checkpoints.renew([{ checkpoint: this.#checkpoint, from: this.#checkpoint.position, to }]),
       );
+      this.repeated.held(at);
       this.#checkpoint = { ...this.#checkpoint, position: to };
     });
   }
@@ -205,11 +216,13 @@ export class ReactionLease {
 
   async #commit(to: Position, write: (client: pg.PoolClient) => Promise<void>): Promise<void> {
     const { pool, checkpoints } = this.#services;
+    const at = performance.now();
     await this.#orEnd(() =>
       transaction(pool, write, (client) =>
         checkpoints.advance(client, [{ checkpoint: this.#checkpoint, from: this.#checkpoint.position, to }]),
       ),
     );
+    this.repeated.held(at);
     this.#checkpoint = { ...this.#checkpoint, position: to };
   }
 

@@ -52,6 +52,8 @@ export interface BatchBounds {
   /** Runs the first event to its end, however many effects it has. */
   readonly atLeastOne: boolean;
   readonly signal: AbortSignal;
+  /** The effects of this event may have run before. Asked while they run. */
+  readonly mayHaveRun: (event: RecordedEvent) => boolean;
 }
 
 /** The process stops between two effects. */
@@ -93,7 +95,7 @@ async function runEffects(
   flowing: ReactionPage,
   unfoldable: FoldFailure | undefined,
   runner: EffectRunner,
-  { effects, atLeastOne, signal }: BatchBounds,
+  { effects, atLeastOne, signal, mayHaveRun }: BatchBounds,
 ): Promise<{ readonly done: number; readonly failed?: FoldFailure; readonly hasActed: boolean }> {
   let spent = 0;
   let hasActed = false;
@@ -105,7 +107,7 @@ async function runEffects(
     try {
       for (const one of due) {
         if (signal.aborted) throw new Stopped('stopped');
-        const hasRun = await runner.run(one);
+        const hasRun = await runner.run(one, () => mayHaveRun(event));
         hasActed ||= hasRun;
         spent += hasRun || 'job' in one.effect ? 1 : NEEDLESS;
       }

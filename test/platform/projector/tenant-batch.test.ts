@@ -41,6 +41,7 @@ describe("the progress of a tenant's batch", () => {
       effects: 10,
       atLeastOne: false,
       signal: new AbortController().signal,
+      mayHaveRun: () => false,
       ...bounds,
     });
 
