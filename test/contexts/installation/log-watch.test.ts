@@ -19,6 +19,17 @@ const PATIENTLY = { timeout: 20_000 };
 
 const createGroup = ({ admin }: TestTenant, name: string) => admin.post('/api/v1/admin/groups', { name });
 
+/** Whoever is refused is told why by the body. */
+async function expectCreated(tenant: TestTenant, name: string): Promise<void> {
+  const { status, body } = await createGroup(tenant, name);
+  expect({ status, body }).toMatchObject({ status: 201, body: { name } });
+}
+
+async function expectGroups(tenant: TestTenant, names: readonly string[]): Promise<void> {
+  const { body } = await tenant.admin.get('/api/v1/admin/groups');
+  expect(body.groups.map(({ name }: { name: string }) => name).toSorted()).toEqual(names.toSorted());
+}
+
 /** Everything that projections, reactions and the sealer write. */
 async function written({ services }: TestApp): Promise<unknown> {
   const { owner } = services.database;
@@ -112,16 +123,9 @@ describe('a log that moved backwards under a running service', () => {
 
     await app.services.database.owner.query('insert into events select * from lost');
     await expectWell(app);
-    expect((await createGroup(tenant, 'After')).status).toBe(201);
+    await expectCreated(tenant, 'After');
     await app.settled();
-    const { body } = await tenant.admin.get('/api/v1/admin/groups');
-    expect(body.groups.map(({ name }: { name: string }) => name).toSorted()).toEqual([
-      'A',
-      'After',
-      'B',
-      'Before',
-      'C',
-    ]);
+    await expectGroups(tenant, ['A', 'After', 'B', 'Before', 'C']);
     expect(await recordedLogDoubt(app.services.database.projector)).toBeUndefined();
   });
 
@@ -241,7 +245,7 @@ describe('a log that moved backwards under a running service', () => {
         await expectStopped(app, tenant, /ends at position/);
         await node.restore(whole);
         await expectWell(app);
-        expect((await createGroup(tenant, 'After')).status).toBe(201);
+        await expectCreated(tenant, 'After');
       },
     );
 
@@ -280,12 +284,9 @@ describe('a log that moved backwards under a running service', () => {
       await node.stop();
       node = await startStandIn({ port, log: whole });
       await expectWell(app);
-      for (const name of ['After', 'And after']) expect((await createGroup(tenant, name)).status).toBe(201);
+      for (const name of ['After', 'And after']) await expectCreated(tenant, name);
       await app.settled();
-      const { body } = await tenant.admin.get('/api/v1/admin/groups');
-      expect(body.groups.map(({ name }: { name: string }) => name).toSorted()).toEqual(
-        ['Before', 'Lost', 'After', 'And after'].toSorted(),
-      );
+      await expectGroups(tenant, ['Before', 'Lost', 'After', 'And after']);
     });
   });
 
