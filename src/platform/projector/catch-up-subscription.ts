@@ -67,11 +67,16 @@ export class CatchUpSubscription {
     return this.#mark;
   }
 
-  /** Forgets what was read after this: it came from another log. Subscribers read on from their own positions. */
+  /**
+   * Forgets what was read after this, and what reads in progress will bring: it may come from another log. Subscribers
+   * read on from their own positions.
+   */
   returnTo({ head, mark }: Pick<CatchUpSubscription, 'head' | 'mark'>): void {
     this.#window = this.#windowFrom(head);
     this.#mark = mark;
     this.#suspect = true;
+    this.#reading = undefined;
+    this.#isReadingAnnounced = false;
     this.#waiters.wakeAll();
   }
 
@@ -193,27 +198,33 @@ export class CatchUpSubscription {
 
   /** Returns true if more events are known to follow. */
   async #readOn(limit: number): Promise<boolean> {
-    this.#reading ??= (async () => {
-      try {
-        this.#suspect = false;
-        this.#readAt = performance.now();
-        const from = this.head;
-        const slice = await this.#readStore(from, limit);
-        // A hint may have brought the same events during the read.
-        const news = slice.events.filter((event) => event.position > this.head);
-        const isCut = slice.events.length >= limit || slice.more === true;
-        if (isCut) this.#suspect = true;
-        if (slice.position > this.head) this.#extend(news, slice.position);
-        if (news.length > 0 && !this.#store.gapless) this.#lookBehind();
-        return isCut;
-      } catch (error) {
-        this.#suspect = true;
-        throw error;
-      } finally {
-        this.#reading = undefined;
-      }
-    })();
+    if (!this.#reading) {
+      const reading = this.#readNext(limit).finally(() => {
+        if (this.#reading === reading) this.#reading = undefined;
+      });
+      this.#reading = reading;
+    }
     return this.#reading;
+  }
+
+  async #readNext(limit: number): Promise<boolean> {
+    const window = this.#window;
+    try {
+      this.#suspect = false;
+      this.#readAt = performance.now();
+      const slice = await this.#readStore(window.head, limit);
+      if (window !== this.#window) return false;
+      // A hint may have brought the same events during the read.
+      const news = slice.events.filter((event) => event.position > this.head);
+      const isCut = slice.events.length >= limit || slice.more === true;
+      if (isCut) this.#suspect = true;
+      if (slice.position > this.head) this.#extend(news, slice.position);
+      if (news.length > 0 && !this.#store.gapless) this.#lookBehind();
+      return isCut;
+    } catch (error) {
+      this.#suspect = true;
+      throw error;
+    }
   }
 
   /** Not at once: nobody waits for these records, and the look would cost as much as reading the event did. */

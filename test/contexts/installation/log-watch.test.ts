@@ -256,33 +256,70 @@ describe('a log that moved backwards under a running service', () => {
       await expectStopped(app, tenant, /ends at position/);
     });
 
-    it('stops writers when an older copy has grown past the known end with other events', async () => {
-      let node = await startStandIn();
-      afterwards.push(() => node.stop());
+    /** Restarts the node with an older copy, in which strangers write on until the service has read past the end. */
+    const overgrown = async () => {
+      const node = await startStandIn();
+      afterwards.push(() => current.stop());
       const tenant = await onNode(node);
       const records = node.log.all.length;
       await createGroup(tenant, 'Lost');
       await app.settled();
       const fork = node.log.olderCopy(records);
       const strange = { ...fork.all.at(-1)!, data: Buffer.from('{"other":"tenant"}') };
-      for (let event = 0; event < 40; event += 1)
-        fork.append('strange-1', -2n, [{ ...strange, id: crypto.randomUUID() }]);
+      const write = (stream: string, events: number) => {
+        for (let event = 0; event < events; event += 1)
+          fork.append(stream, -2n, [{ ...strange, id: crypto.randomUUID() }]);
+      };
+      write('strange-1', 40);
       const { port } = node;
       await node.stop();
       const whole = node.log;
-      node = await startStandIn({ port, log: fork });
+      let current = await startStandIn({ port, log: fork });
       await expectStopped(app, tenant, /is not the one that was there before/);
-      // Strangers write on. What they write here is no reason to refuse the whole log, which ends before it.
-      for (let event = 0; event < 400; event += 1)
-        fork.append('strange-2', -2n, [{ ...strange, id: crypto.randomUUID() }]);
+      // What strangers write here is no reason to refuse the whole log, which ends before it.
+      write('strange-2', 400);
       await expectStopped(app, tenant, /is not the one that was there before/);
       await eventually('the process has read past the end of the whole log', async () => {
         await app.services.subscription.wait(app.services.subscription.head, 50);
         await app.services.subscription.read(app.services.subscription.head, 100).catch(() => undefined);
         return app.services.subscription.head > positionOf(whole.all.at(-1)!.position);
       });
-      await node.stop();
-      node = await startStandIn({ port, log: whole });
+      const putBack = async () => {
+        await current.stop();
+        current = await startStandIn({ port, log: whole });
+      };
+      return { tenant, putBack };
+    };
+
+    it('stops writers when an older copy has grown past the known end with other events', async () => {
+      const { tenant, putBack } = await overgrown();
+      await putBack();
+      await expectWell(app);
+      for (const name of ['After', 'And after']) await expectCreated(tenant, name);
+      await app.settled();
+      await expectGroups(tenant, ['Before', 'Lost', 'After', 'And after']);
+    });
+
+    it('believes nothing that a read of the other log brings when the whole one is back', async () => {
+      const { tenant, putBack } = await overgrown();
+      const { store, trust, subscription } = app.services;
+      const readAll = store.readAll;
+      let release = () => {};
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const held = new Promise<void>((resolve) => {
+        store.readAll = async (after, limit, filter) => {
+          const page = await readAll(after, limit, filter);
+          if (after < subscription.head) return page;
+          resolve();
+          await released;
+          return page;
+        };
+      });
+      await held;
+      store.readAll = readAll;
+      await putBack();
+      await eventually('the log is trusted', () => trust.holds);
+      release();
       await expectWell(app);
       for (const name of ['After', 'And after']) await expectCreated(tenant, name);
       await app.settled();

@@ -279,6 +279,26 @@ describe('a store whose positions have gaps, with records of others between our 
     expect(reads).toEqual([5n, 10n]);
     subscription.close();
   });
+
+  it('believes no read of another log that ends after the return to the known one', async () => {
+    const subscription = await open();
+    const answers: ((page: AllStreamPage) => void)[] = [];
+    store.readAll = (after) => (reads.push(after), new Promise((resolve) => answers.push(resolve)));
+    hear({ head: 90_000n });
+    const ofTheOther = subscription.read(5n, 10);
+    await vi.waitFor(() => expect(reads).toEqual([5n]));
+    subscription.returnTo({ head: 5n, mark: undefined });
+    // Nobody waits for the store that is gone.
+    const ofTheKnown = subscription.read(5n, 10);
+    await vi.waitFor(() => expect(reads).toEqual([5n, 5n]));
+    answers.shift()!({ events: [{ position: 90_000n, type: 'EntryClosed' } as StoredEvent], position: 90_000n });
+    expect(await ofTheOther).toEqual({ events: [], position: 5n });
+    expect([subscription.head, subscription.mark]).toEqual([5n, undefined]);
+    answers.shift()!({ events: [stored], position: 10n });
+    expect(await ofTheKnown).toEqual({ events: [stored], position: 10n });
+    expect([subscription.head, subscription.mark?.position]).toEqual([10n, 10n]);
+    subscription.close();
+  });
 });
 
 /** A store whose second read of the log hangs until the test releases it. */
