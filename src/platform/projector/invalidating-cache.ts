@@ -152,24 +152,32 @@ export class InvalidatingCache {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        const slice = await this.#subscription.read(this.#position, PAGE);
-        if (slice.position === this.#position) {
-          this.#currentAt = performance.now();
-          this.#freshness.passed([CACHE_MODEL], this.#position);
-          await this.#subscription.wait(this.#position, POLL_MS, { signal });
-          continue;
-        }
-        for (const event of slice.events) this.#dropWhatCameOf(event);
-        const relevant = slice.events.filter(({ type }) => this.#listeners.has(type));
-        for (const event of await this.#subscription.decode(relevant))
-          if (event) for (const listener of this.#listeners.get(event.type)!) listener(event);
-        this.#position = slice.position;
-        this.#freshness.passed([CACHE_MODEL], this.#position);
+        // While the log is in doubt it may be another one, whose events and positions mean nothing here.
+        if (this.#trust.holds) await this.#step(signal);
+        else await this.#trust.changed(POLL_MS, signal);
       } catch (error) {
         this.#warnings.warn({ reason: (error as Error).message }, 'the invalidating cache cannot follow the event log');
         await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  async #step(signal: AbortSignal): Promise<void> {
+    const { epoch } = this.#trust;
+    const slice = await this.#subscription.read(this.#position, PAGE);
+    if (this.#trust.epoch !== epoch) return;
+    if (slice.position === this.#position) {
+      this.#currentAt = performance.now();
+      this.#freshness.passed([CACHE_MODEL], this.#position);
+      return this.#subscription.wait(this.#position, POLL_MS, { signal });
+    }
+    for (const event of slice.events) this.#dropWhatCameOf(event);
+    const relevant = slice.events.filter(({ type }) => this.#listeners.has(type));
+    const decoded = await this.#subscription.decode(relevant);
+    if (this.#trust.epoch !== epoch) return;
+    for (const event of decoded) if (event) for (const listener of this.#listeners.get(event.type)!) listener(event);
+    this.#position = slice.position;
+    this.#freshness.passed([CACHE_MODEL], this.#position);
   }
 
   #sourcesOf(load: Load, tenantId: TenantId): LoadSources {

@@ -3,6 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AggregateReader } from '../../../src/platform/kernel/aggregate.ts';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
 import { CACHE_MODEL, InvalidatingCache } from '../../../src/platform/projector/invalidating-cache.ts';
+import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
+import type { Position } from '../../../src/platform/kernel/event.ts';
+import type { CatchUpSubscription } from '../../../src/platform/projector/catch-up-subscription.ts';
+import { Freshness } from '../../../src/platform/projector/freshness.ts';
+import type { LogSlice } from '../../../src/platform/projector/log-window.ts';
 import { eventually, log, openProjectorApplication, type ProjectorApplication } from './projector-application.ts';
 import { ledgerEvents, TENANTS } from './ledger.ts';
 
@@ -209,5 +214,86 @@ describe('cached look-ups', () => {
     cache.onEvent(ledgerEvents, 'EntryChanged', ({ data }) => heard.push(`second ${data.entry}`));
     await followed(application.happen(stream('a'), [changed('a')]));
     expect(heard).toEqual(['first a', 'second a']);
+  });
+});
+
+describe('a cache of a log that was in doubt', () => {
+  const inDoubt = () => {
+    const trust = new LogTrust();
+    const freshness = new Freshness();
+    /** Pending reads of the log; the test decides when each of them ends, and with what result. */
+    const reads: { after: Position; end: (slice: LogSlice) => void }[] = [];
+    let endLast = () => {};
+    const subscription = {
+      head: 10n,
+      read: (after: Position) =>
+        new Promise<LogSlice>((end) => {
+          reads.push({ after, end });
+          endLast = () => end({ events: [], position: after });
+        }),
+      decode: async () => [],
+      wait: () => sleep(1),
+    } as unknown as CatchUpSubscription;
+    let loads = 0;
+    const aggregates = { load: async () => `load ${(loads += 1)}` } as unknown as AggregateReader;
+    const cache = new InvalidatingCache({ subscription, freshness, aggregates, log, trust });
+    trust.onDoubt(() => {
+      cache.forget();
+      freshness.forget();
+    });
+    const look = cache.cached(({ aggregates: from }, tenantId, id) => from.load(ANY, `ledger-${tenantId}.${id}`));
+    const nextRead = async () => {
+      await eventually('a read of the log', () => reads.length > 0);
+      return reads.shift()!;
+    };
+    const stop = async () => {
+      const stopped = cache.stop();
+      endLast();
+      await stopped;
+    };
+    return { trust, freshness, cache, look, reads, nextRead, stop };
+  };
+
+  it('goes on where it was before, not where another log ends, and keeps nothing until then', async () => {
+    const { trust, freshness, cache, look, nextRead, stop } = inDoubt();
+    cache.start();
+    (await nextRead()).end({ events: [], position: 10n });
+    const ofTheOther = await nextRead();
+    trust.suspect('a connection was lost');
+    ofTheOther.end({ events: [], position: 90n });
+    trust.confirmed(trust.epoch);
+    const ofTheKnown = await nextRead();
+    expect([ofTheKnown.after, freshness.positionOf(CACHE_MODEL)]).toEqual([10n, undefined]);
+    expect([await look(TENANT, 'a'), await look(TENANT, 'a')]).toEqual(['load 1', 'load 2']);
+    ofTheKnown.end({ events: [], position: 10n });
+    await nextRead();
+    expect([await look(TENANT, 'a'), await look(TENANT, 'a')]).toEqual(['load 3', 'load 3']);
+    await stop();
+  });
+
+  it('does not take the end of another log for its own, although nothing follows there', async () => {
+    const { trust, freshness, cache, look, nextRead, stop } = inDoubt();
+    cache.start();
+    const ofTheOther = await nextRead();
+    trust.suspect('a connection was lost');
+    ofTheOther.end({ events: [], position: 10n });
+    trust.confirmed(trust.epoch);
+    const ofTheKnown = await nextRead();
+    expect(freshness.positionOf(CACHE_MODEL)).toBeUndefined();
+    expect([await look(TENANT, 'a'), await look(TENANT, 'a')]).toEqual(['load 1', 'load 2']);
+    ofTheKnown.end({ events: [], position: 10n });
+    await stop();
+  });
+
+  it('does not follow a log that contradicts what is known', async () => {
+    const { trust, cache, reads, nextRead, stop } = inDoubt();
+    trust.contradicted('log_older', 'it ends at 3');
+    cache.start();
+    await sleep(5);
+    expect(reads).toEqual([]);
+    trust.suspect('it was in doubt');
+    trust.confirmed(trust.epoch);
+    expect((await nextRead()).after).toBe(10n);
+    await stop();
   });
 });
