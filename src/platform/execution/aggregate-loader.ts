@@ -9,6 +9,8 @@ export interface LoadedAggregate<State> {
   readonly state: State;
   /** Revision of the stream's newest event, or -1 if the stream is empty. */
   readonly revision: bigint;
+  /** How often all caches were dropped before this was read. The log may have been another one then. */
+  readonly epoch: number;
 }
 
 /** Loaded streams of one aggregate, as an LRU cache. */
@@ -25,6 +27,7 @@ export class AggregateLoader implements BulkAggregateReader {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
   #caches = new WeakMap<object, Cache>();
+  #epoch = 0;
   readonly #scheduled = new WeakMap<object, Map<string, Promise<LoadedAggregate<unknown>>>>();
 
   constructor(store: EventStore, codec: EventCodec) {
@@ -32,9 +35,15 @@ export class AggregateLoader implements BulkAggregateReader {
     this.#codec = codec;
   }
 
-  /** Drops all cached states, because the log may be another one. */
+  /** Drops all cached states, and does not cache what loads in progress bring: the log may be another one. */
   forget(): void {
     this.#caches = new WeakMap();
+    this.#epoch += 1;
+  }
+
+  /** The state of a stream that begins. */
+  beginning<State, E extends DomainEvent>({ initial }: Aggregate<State, E>): LoadedAggregate<State> {
+    return { state: initial, revision: -1n, epoch: this.#epoch };
   }
 
   async load<State, E extends DomainEvent>(aggregate: Aggregate<State, E>, stream: string): Promise<State> {
@@ -45,9 +54,7 @@ export class AggregateLoader implements BulkAggregateReader {
     aggregate: Aggregate<State, E>,
     streams: readonly string[],
   ): Promise<readonly State[]> {
-    const known = streams.map(
-      (stream) => this.cached(aggregate, stream) ?? { state: aggregate.initial, revision: -1n },
-    );
+    const known = streams.map((stream) => this.cached(aggregate, stream) ?? this.beginning(aggregate));
     const fresh = await this.#store.readStreams(
       streams.map((stream, at) => ({ stream, from: known[at]!.revision + 1n })),
     );
@@ -58,9 +65,10 @@ export class AggregateLoader implements BulkAggregateReader {
       const stored = fresh[at]!;
       if (stored.length === 0) return known[at]!.state;
       let { state } = known[at]!;
+      const { epoch } = known[at]!;
       for (const event of decoded.slice(next, (next += stored.length)))
         if (event) state = aggregate.fold(state, event as unknown as E);
-      return this.#cache(aggregate, stream, { state, revision: stored.at(-1)!.revision }).state;
+      return this.#cache(aggregate, stream, { state, revision: stored.at(-1)!.revision, epoch }).state;
     });
   }
 
@@ -85,8 +93,7 @@ export class AggregateLoader implements BulkAggregateReader {
     aggregate: Aggregate<State, E>,
     stream: string,
   ): Promise<LoadedAggregate<State>> {
-    const known = this.cached(aggregate, stream);
-    const from = known ?? { state: aggregate.initial, revision: -1n };
+    const from = this.cached(aggregate, stream) ?? this.beginning(aggregate);
     const fresh = await this.#store.readStream(stream, { from: from.revision + 1n });
     return fresh.length === 0 ? from : this.#cache(aggregate, stream, await this.#fold(aggregate, from, fresh));
   }
@@ -105,8 +112,8 @@ export class AggregateLoader implements BulkAggregateReader {
     stream: string,
     limit: number,
   ): Promise<LoadedAggregate<State>> {
-    const newest = await this.#store.readStreamTail(stream, limit);
-    return this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, newest);
+    const beginning = this.beginning(aggregate);
+    return this.#fold(aggregate, beginning, await this.#store.readStreamTail(stream, limit));
   }
 
   /** Returns the state before this revision. It is not cached. */
@@ -117,7 +124,7 @@ export class AggregateLoader implements BulkAggregateReader {
   ): Promise<State> {
     if (revision === 0n) return aggregate.initial;
     const earlier = (await this.#store.readStream(stream)).filter((event) => event.revision < revision);
-    return (await this.#fold(aggregate, { state: aggregate.initial, revision: -1n }, earlier)).state;
+    return (await this.#fold(aggregate, this.beginning(aggregate), earlier)).state;
   }
 
   /** Like `loadTail`, but caches the state. A later call continues from it. */
@@ -139,7 +146,7 @@ export class AggregateLoader implements BulkAggregateReader {
     revision: bigint,
   ): void {
     const state = events.reduce((folded, event) => aggregate.fold(folded, event), from.state);
-    this.#cache(aggregate, stream, { state, revision });
+    this.#cache(aggregate, stream, { state, revision, epoch: from.epoch });
   }
 
   async #fold<State, E extends DomainEvent>(
@@ -151,11 +158,11 @@ export class AggregateLoader implements BulkAggregateReader {
     for (const event of await this.#codec.decode(stored)) {
       if (event) state = aggregate.fold(state, event as unknown as E);
     }
-    return { state, revision: stored.at(-1)?.revision ?? from.revision };
+    return { state, revision: stored.at(-1)?.revision ?? from.revision, epoch: from.epoch };
   }
 
   #cache<State>(aggregate: object, stream: string, loaded: LoadedAggregate<State>): LoadedAggregate<State> {
-    this.#cacheOf(aggregate).set(stream, loaded);
+    if (loaded.epoch === this.#epoch) this.#cacheOf(aggregate).set(stream, loaded);
     return loaded;
   }
 
