@@ -42,3 +42,19 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
     close: () => store.close(),
   };
 }
+
+/**
+ * Reads of the log, for what follows it without looking at `trust` itself. A page that was read while the log came into
+ * doubt may be of another log: it is read again once the log is trusted. Throws `LogNotTrusted` until then.
+ */
+export const trustedReads = (store: EventStore, trust: LogTrust): Pick<EventStore, 'readAll' | 'head'> => ({
+  head: () => store.head(),
+  readAll: async (after, limit, filter) => {
+    for (;;) {
+      await trust.assured();
+      const { epoch } = trust;
+      const page = await store.readAll(after, limit, filter);
+      if (trust.epoch === epoch) return page;
+    }
+  },
+});

@@ -108,6 +108,8 @@ export class BacklogWorker {
     if (this.#services.lease.hasParked && (await processDeadLetterRequest(this.#services, laggard.tenantId))) return;
     const limit = laggard.position < standing.narrowUntil ? 1 : TURN_EVENTS;
     const { events, to } = await this.#read(laggard, limit);
+    // Read while the log came into doubt: perhaps of another log.
+    this.#services.signal.throwIfAborted();
     try {
       await this.#work(standing, events, to);
     } catch (error) {

@@ -52,6 +52,8 @@ async function workStream(services: ParkedServices, tenantId: TenantId, stream: 
     subscription,
     waiting.filter(({ isSkipped }) => !isSkipped).map(({ position }) => position),
   );
+  // Read while the log came into doubt: perhaps of another log.
+  signal.throwIfAborted();
   const known = events.filter(({ type }) => (reaction.on as Record<string, unknown>)[type] !== undefined);
   const share = { tenantId, flowing: new ReactionPage(reaction, known), behind: [], from: START, to };
   const keepFrom = (from: Position, error: Error) => (client: pg.PoolClient) =>

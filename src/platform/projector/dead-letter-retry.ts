@@ -14,6 +14,8 @@ interface RetryServices {
   readonly deadLetters: DeadLetters;
   readonly subscription: CatchUpSubscription;
   readonly log: Logger;
+  /** False after a doubt about the log: what was read may be of another one. */
+  isCurrent(): boolean;
 }
 
 /**
@@ -30,11 +32,12 @@ export async function retryDeadLetters(member: LaneMember, services: RetryServic
 
 async function retryStream(
   member: LaneMember,
-  { deadLetters, pool, checkpoints, subscription, log }: RetryServices,
+  { deadLetters, pool, checkpoints, subscription, log, isCurrent }: RetryServices,
   stream: string,
   waiting: readonly Position[],
 ): Promise<void> {
   const events = await eventsAt(member, subscription, waiting);
+  if (!isCurrent()) return;
   const to = member.position;
   try {
     await transaction(pool, async (client) => {

@@ -19,7 +19,7 @@ const STOOD_STILL_MS = 100;
  * Positions come from this process's own lanes, or from the table `cursors` if another process projects.
  */
 export class Freshness {
-  readonly #positions = new Map<string, Position>();
+  #positions = new Map<string, Position>();
   readonly #waiters = new Set<() => void>();
   readonly #leisurely = new Set<() => void>();
   readonly #elsewhere: DurableCheckpoints | undefined;
@@ -39,9 +39,9 @@ export class Freshness {
     for (const check of this.#waiters) check();
   }
 
-  /** Drops all known positions; they are read again or reported again. */
+  /** Drops all known positions, and what a poll in progress brings; they are read again or reported again. */
   forget(): void {
-    this.#positions.clear();
+    this.#positions = new Map();
   }
 
   positionOf(model: string): Position | undefined {
@@ -99,10 +99,11 @@ export class Freshness {
         this.#polling = undefined;
         return;
       }
+      const known = this.#positions;
       this.#elsewhere!.readPositions().then(
         (positions) => {
-          for (const [name, position] of positions)
-            if (position > (this.#positions.get(name) ?? -1n)) this.#positions.set(name, position);
+          if (known !== this.#positions) return;
+          for (const [name, position] of positions) if (position > (known.get(name) ?? -1n)) known.set(name, position);
           for (const check of this.#waiters) check();
         },
         () => undefined,

@@ -1,15 +1,13 @@
 import type { RecordedEvent } from '../kernel/event.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
-import type { Checkpoints } from './checkpoints.ts';
+import type { Checkpoint, Checkpoints } from './checkpoints.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import type { Freshness } from './freshness.ts';
 import type { DeadLetterStart, LaneMember, MemberEvents } from './lane-member.ts';
 import { Projection } from './projection.ts';
 
 interface MemberServices {
   readonly checkpoints: Checkpoints;
   readonly deadLetters: DeadLetters;
-  readonly freshness: Freshness;
 }
 
 /** The read models of a lane whose leases this process holds. */
@@ -56,18 +54,18 @@ export class LaneMembers {
     for (const { member, to } of moves) member.saved = to;
   }
 
-  /** Acquires leases that are free, or with `seize` all that this process does not hold. */
-  async acquireFree(seize: boolean): Promise<void> {
+  /** Acquires leases that are free, or with `seize` all that this process does not hold. Returns the acquired ones. */
+  async acquireFree(seize: boolean): Promise<readonly Checkpoint[]> {
     const held = new Set(this.#names);
     const free = this.#models.filter((model) => !held.has(model.name));
-    if (free.length === 0) return;
-    const { checkpoints, deadLetters, freshness } = this.#services;
+    if (free.length === 0) return [];
+    const { checkpoints, deadLetters } = this.#services;
     const taken = await checkpoints.acquire(
       free.map(({ name, version }) => ({ name, version })),
       ['live'],
       seize,
     );
-    if (taken.length === 0) return;
+    if (taken.length === 0) return [];
     const streams = await deadLetters.streamsOf(taken);
     const members = taken.map((checkpoint): LaneMember => {
       const model = free.find(({ name }) => name === checkpoint.name)!;
@@ -86,7 +84,7 @@ export class LaneMembers {
       };
     });
     this.#lead([...this.#members, ...members]);
-    for (const { name, position } of taken) freshness.passed([name], position);
+    return taken;
   }
 
   /** Gives the leases back. Errors are ignored: a lease expires. */

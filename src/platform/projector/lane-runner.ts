@@ -86,8 +86,7 @@ export class LaneRunner {
     this.#stop.abort();
     await this.#running;
     // So that the next process begins where this one was, and is ready at once.
-    if (this.#services.trust.holds && this.#services.trust.epoch === this.#epoch)
-      await this.#members.save().catch(() => undefined);
+    if (this.#services.trust.holds && this.#isCurrent) await this.#members.save().catch(() => undefined);
     await this.#members.release();
     this.#members.drop();
   }
@@ -127,8 +126,9 @@ export class LaneRunner {
     this.#lastLook = performance.now();
     await this.#members.save();
     this.#unsaved = false;
-    await this.#members.acquireFree(seize);
-    for (const member of this.#members.all) if (member.parked.size > 0) await retryDeadLetters(member, this.#services);
+    for (const { name, position } of await this.#members.acquireFree(seize)) this.#report([name], position);
+    const services = { ...this.#services, isCurrent: () => this.#isCurrent };
+    for (const member of this.#members.all) if (member.parked.size > 0) await retryDeadLetters(member, services);
   }
 
   async #step(signal: AbortSignal): Promise<void> {
@@ -147,6 +147,8 @@ export class LaneRunner {
       });
     const wanted = slice.events.filter(({ type }) => this.#members.followersOf(type).length > 0);
     const events = (await this.#services.subscription.decode(wanted)).filter((event) => event !== undefined);
+    // Read while the log came into doubt: perhaps of another log.
+    if (!this.#isCurrent) return;
     if (events.length === 0) return this.#passBy(slice.position);
     const untilNext = this.#lastPage + STRIDE_MS - performance.now();
     if (
@@ -165,7 +167,17 @@ export class LaneRunner {
   #passBy(to: Position): void {
     for (const member of this.#members.all) if (to > member.position) member.position = to;
     this.#unsaved = true;
-    this.#services.freshness.passed(this.#members.names, to);
+    this.#report(this.#members.names, to);
+  }
+
+  /** True until the next doubt about the log. */
+  get #isCurrent(): boolean {
+    return this.#services.trust.epoch === this.#epoch;
+  }
+
+  /** Since a doubt, positions from before it prove nothing: tables may have gone back. */
+  #report(models: readonly string[], position: Position): void {
+    if (this.#isCurrent) this.#services.freshness.passed(models, position);
   }
 
   get #timeoutMs(): number {

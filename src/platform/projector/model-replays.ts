@@ -7,6 +7,7 @@ import { transaction } from '../database/transaction.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import { levelOfFailure, type LogTrust } from '../eventstore/log-trust.ts';
 import type { EventStore } from '../eventstore/port.ts';
+import { trustedReads } from '../eventstore/trusted-store.ts';
 import type { Checkpoint, Checkpoints } from './checkpoints.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { Projection } from './projection.ts';
@@ -38,9 +39,11 @@ const RETRY_MS = 1_000;
 /** Fills the tables of new versions of read models from the log, beside the tables that are served, and switches. */
 export class ModelReplays {
   readonly #services: ReplayServices;
+  readonly #log: Pick<EventStore, 'readAll' | 'head'>;
 
   constructor(services: ReplayServices) {
     this.#services = services;
+    this.#log = trustedReads(services.store, services.trust);
   }
 
   /** Rebuilds the models that are behind, one after the other, and hands them to the lanes. */
@@ -106,7 +109,7 @@ export class ModelReplays {
    * must never lack what the served one has.
    */
   async replay(checkpoint: Checkpoint, options: ModelReplayOptions): Promise<readonly StreamSetAside[]> {
-    const { store, codec, pool, models, checkpoints } = this.#services;
+    const { codec, pool, models, checkpoints } = this.#services;
     const model = models.find(({ name, version }) => name === checkpoint.name && version === checkpoint.version)!;
     const deadLetters = new DeadLetters(pool);
     const parked = await deadLetters.streamsNamed(model.name);
@@ -117,7 +120,7 @@ export class ModelReplays {
     });
     let saved = checkpoint.position;
     const position = await replayIntoTable(
-      { store, codec, pool },
+      { store: this.#log, codec, pool },
       {
         model,
         aside,
@@ -174,11 +177,11 @@ export class ModelReplays {
     { model, aside }: { readonly model: AnyReadModel; readonly aside: SetAside },
     target: Position,
   ): Promise<Position> {
-    const { store, codec } = this.#services;
+    const { codec } = this.#services;
     const projection = new Projection(model, generation);
     let reached = position;
     while (reached < target) {
-      const page = await store.readAll(reached, 5_000);
+      const page = await this.#log.readAll(reached, 5_000);
       const missed = page.events.filter((event) => event.position <= target && projection.wants(event.type));
       const decoded = (await codec.decodeForFollowers(missed)).filter((event) => event !== undefined);
       await aside.fold(client, projection, decoded);

@@ -132,6 +132,8 @@ export class ReactionFollower {
     if (slice.position === from) return false;
     const wanted = slice.events.filter(({ type }) => this.#concerns(type));
     const events = (await subscription.decode(wanted)).filter((event) => event !== undefined);
+    // Read while the log came into doubt: perhaps of another log.
+    signal.throwIfAborted();
     if (events.length > 0) {
       const untilNext = this.#nextPage - performance.now();
       if (untilNext > 0 && slice.events.length < PAGE) {

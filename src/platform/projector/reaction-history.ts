@@ -122,6 +122,8 @@ export class ReactionHistory {
     const until = this.#checkpoint.position;
     const to = slice.position < until ? slice.position : until;
     const decoded = await subscription.decode(slice.events.filter((event) => this.#counts(event)));
+    // Read while the log came into doubt: perhaps of another log.
+    signal.throwIfAborted();
     await this.#pass(
       decoded.filter((event) => event !== undefined),
       to,

@@ -58,7 +58,7 @@ export function replayIntoTable(parts: ReplayParts, options: ReplayOptions): Pro
 }
 
 interface ReplayParts {
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, 'readAll' | 'head'>;
   readonly codec: EventCodec;
   readonly pool: pg.Pool;
 }

@@ -57,6 +57,27 @@ describe('the progress of another process', () => {
     expect(freshness.positionOf('alerts')).toBe(5n);
   });
 
+  it('is not learned from a poll that began before all positions were dropped', async () => {
+    let answer = (_positions: ReadonlyMap<string, bigint>) => {};
+    const polled: (() => void)[] = [];
+    const readPositions = () =>
+      new Promise<ReadonlyMap<string, bigint>>((resolve) => {
+        answer = resolve;
+        for (const heard of polled.splice(0)) heard();
+      });
+    const freshness = new Freshness({ isNeeded: () => true, readPositions });
+    const next = () => new Promise<void>((resolve) => polled.push(resolve));
+    const begun = next();
+    const waiting = freshness.waitFor(['alerts'], 5n, LONG_MS);
+    await begun;
+    freshness.forget();
+    answer(new Map([['alerts', 9n]]));
+    await next();
+    expect(freshness.positionOf('alerts')).toBeUndefined();
+    answer(new Map([['alerts', 5n]]));
+    expect(await waiting).toBe(true);
+  });
+
   it('is not polled while this process runs every lane', async () => {
     const readPositions = () => Promise.reject(new Error('nobody needs to know'));
     const freshness = new Freshness({ isNeeded: () => false, readPositions });

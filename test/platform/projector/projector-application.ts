@@ -82,7 +82,10 @@ export interface Process {
   readonly subscription: CatchUpSubscription;
   readonly freshness: Freshness;
   /** A projector for these models; ends with the process. */
-  projector(models: readonly AnyReadModel[], over?: { alone?: boolean; subscription?: CatchUpSubscription }): Projector;
+  projector(
+    models: readonly AnyReadModel[],
+    over?: { alone?: boolean; subscription?: CatchUpSubscription; store?: EventStore; trust?: LogTrust },
+  ): Projector;
   parts(): { store: EventStore; codec: EventCodec; pool: Database['projector'] };
   /** Shuts down cleanly; skips a pool that a test has ended before. */
   close(): Promise<void>;

@@ -74,7 +74,7 @@ export interface ReactionApplication extends ProjectorApplication {
   /** A runner whose effects are recorded, and then do what `fault` does. Stopped with the application. */
   runner(
     fault?: (one: Asked) => unknown,
-    over?: { process?: Process; alone?: boolean; reaction?: AnyReaction },
+    over?: { process?: Process; alone?: boolean; reaction?: AnyReaction; trust?: LogTrust },
   ): Promise<ReactionRunner>;
   readonly deadLetters: DeadLetterOperations;
   readonly backlogs: TenantBacklogs;
@@ -109,13 +109,16 @@ export async function openReactionApplication(): Promise<ReactionApplication> {
     inputs: () => asked.map(({ input }) => input),
     deadLetters: new DeadLetterOperations(application.database.projector),
     backlogs,
-    async runner(fault = () => undefined, { process = application, alone = true, reaction = porter } = {}) {
+    async runner(
+      fault = () => undefined,
+      { process = application, alone = true, reaction = porter, trust = new LogTrust() } = {},
+    ) {
       const { database, subscription } = process;
       const runner = new ReactionRunner(reaction, {
         pool: database.projector,
         checkpoints: new Checkpoints(database.projector, randomUUID()),
         subscription,
-        trust: new LogTrust(),
+        trust,
         effects: effects(fault),
         log,
         alone,
