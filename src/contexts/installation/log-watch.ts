@@ -121,10 +121,9 @@ export class LogWatch {
       const said = await this.#doubts.ofOthers();
       if (said) return this.#refuse(said);
       const wasContradicted = trust.doubt?.kind === 'contradicted';
-      if (wasContradicted) {
-        trust.suspect('it was in doubt');
-        if (this.#before) this.#parts.subscription.returnTo(this.#before);
-      }
+      if (wasContradicted) trust.suspect('it was in doubt');
+      // No check may have seen the other log, if it was there for a moment only.
+      if (this.#before) this.#parts.subscription.returnTo(this.#before);
       if (trust.confirmed(wasContradicted ? epoch + 1 : epoch)) {
         this.#before = undefined;
         if (wasContradicted) log.warn('the event log matches again');

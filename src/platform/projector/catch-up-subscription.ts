@@ -48,7 +48,7 @@ export class CatchUpSubscription {
     this.#store = store;
     this.#codec = codec;
     this.#log = log;
-    this.#window = this.#windowFrom(head);
+    this.#window = new LogWindow(head, (type) => this.#codec.isLasting(type));
     this.#unsubscribe = store.onGrowth((hint) => this.#hear(hint));
   }
 
@@ -72,7 +72,7 @@ export class CatchUpSubscription {
    * read on from their own positions.
    */
   returnTo({ head, mark }: Pick<CatchUpSubscription, 'head' | 'mark'>): void {
-    this.#window = this.#windowFrom(head);
+    this.#window = this.#window.upTo(head);
     this.#mark = mark;
     this.#suspect = true;
     this.#reading = undefined;
@@ -151,10 +151,6 @@ export class CatchUpSubscription {
     this.#unsubscribe();
     clearTimeout(this.#behind);
     this.#waiters.wakeAll();
-  }
-
-  #windowFrom(head: Position): LogWindow {
-    return new LogWindow(head, (type) => this.#codec.isLasting(type));
   }
 
   #hear(hint?: AppendNotification): void {

@@ -47,6 +47,16 @@ export class LogWindow {
     if (this.#weight > 2 * MAX_CACHED) this.#dropOldest();
   }
 
+  /** A copy of the part up to a position. */
+  upTo(head: Position): LogWindow {
+    const copy = new LogWindow(head, this.#isLasting);
+    if (!this.reachesBackTo(head)) return copy;
+    copy.#from = this.#from;
+    copy.#recent = this.#recent.slice(0, this.#indexAfter(head));
+    for (const event of copy.#recent) copy.#weight += this.#weightOf(event);
+    return copy;
+  }
+
   /** At most `limit` events after a position. */
   slice(after: Position, limit: number): LogSlice {
     const events = this.#recent;

@@ -205,6 +205,29 @@ describe('a log that moved backwards under a running service', () => {
     });
   });
 
+  it('believes nothing that was read while a connection was lost, although no check saw another log', async () => {
+    app = await startApp();
+    const tenant = await app.newTenant();
+    await createGroup(tenant, 'Before');
+    await app.settled();
+    const { store, trust, subscription } = app.services;
+    const { readAll } = store;
+    await new Promise<void>((resolve) => {
+      store.readAll = async (after, limit, filter) => {
+        const page = await readAll(after, limit, filter);
+        if (filter || after < subscription.head) return page;
+        store.readAll = readAll;
+        trust.suspect('a connection was lost');
+        resolve();
+        return { events: [], position: after + 1_000n };
+      };
+    });
+    await eventually('the log is trusted', () => trust.holds);
+    for (const name of ['After', 'And after']) await expectCreated(tenant, name);
+    await app.settled();
+    await expectGroups(tenant, ['Before', 'After', 'And after']);
+  });
+
   it('is not suspected because of broken connections', async () => {
     app = await startApp();
     const tenant = await app.newTenant();
@@ -315,11 +338,14 @@ describe('a log that moved backwards under a running service', () => {
           return page;
         };
       });
+      await subscription.wait(subscription.head, 50);
+      const reading = subscription.read(subscription.head, 100);
       await held;
       store.readAll = readAll;
       await putBack();
       await eventually('the log is trusted', () => trust.holds);
       release();
+      await reading;
       await expectWell(app);
       for (const name of ['After', 'And after']) await expectCreated(tenant, name);
       await app.settled();

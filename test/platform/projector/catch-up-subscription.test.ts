@@ -301,6 +301,39 @@ describe('a store whose positions have gaps, with records of others between our 
   });
 });
 
+describe('a return to what was known of a log', () => {
+  it('keeps the events up to there, so that a late announcement of one raises no new doubt', async () => {
+    const events = [6n, 7n, 8n, 9n].map(
+      (position) => ({ position, id: `event ${position}`, type: 'EntryClosed' }) as StoredEvent,
+    );
+    let hear: (hint?: AppendNotification) => void = () => undefined;
+    let reads = 0;
+    const store = {
+      gapless: true,
+      head: async () => 5n,
+      onGrowth: (wake: typeof hear) => ((hear = wake), () => undefined),
+      readAll: async (after: Position) => {
+        reads += 1;
+        return { events: events.filter(({ position }) => position > after), position: 9n };
+      },
+    } as unknown as EventStore;
+    const subscription = await CatchUpSubscription.open(store, { isLasting: () => true } as never, log);
+    let suspicions = 0;
+    subscription.cut.whenSuspected(() => (suspicions += 1));
+    expect((await subscription.read(5n, 10)).position).toBe(9n);
+    subscription.returnTo({ head: 8n, mark: undefined });
+    expect(subscription.head).toBe(8n);
+    hear({ events: events.slice(1, 3) });
+    expect(suspicions).toBe(0);
+    expect(await subscription.read(5n, 10)).toEqual({ events: events.slice(0, 3), position: 8n });
+    expect(reads).toBe(1);
+    expect(await subscription.read(8n, 10)).toEqual({ events: events.slice(3), position: 9n });
+    subscription.returnTo({ head: 3n, mark: undefined });
+    expect(subscription.head).toBe(3n);
+    subscription.close();
+  });
+});
+
 /** A store whose second read of the log hangs until the test releases it. */
 class SlowStore {
   readonly #store: PostgresEventStore;
