@@ -45,8 +45,8 @@ type State =
 export class LogTrust {
   #state: State;
   #epoch = 0;
-  /** The epoch in which a mismatch was found last. */
-  #contradictedIn = -1;
+  /** The epoch in which trust returned after the last mismatch: whatever was read before may be of another log. */
+  #clearedIn = 0;
   readonly #listeners = new Set<() => void>();
   readonly #waiting = new Set<() => void>();
 
@@ -87,7 +87,6 @@ export class LogTrust {
     const isNew = this.#state.kind !== 'contradicted';
     this.#state = { kind: 'contradicted', reason, mismatch };
     if (isNew) this.#raise();
-    this.#contradictedIn = this.#epoch;
     this.#wake();
   }
 
@@ -97,6 +96,7 @@ export class LogTrust {
    */
   confirmed(epoch: number): boolean {
     if (epoch !== this.#epoch) return false;
+    if (this.#state.kind === 'contradicted') this.#clearedIn = epoch;
     this.#state = { kind: 'trusted' };
     this.#wake();
     return true;
@@ -116,7 +116,7 @@ export class LogTrust {
   async vouchFor(epoch: number): Promise<void> {
     if (this.holds && this.#epoch === epoch) return;
     await this.assured();
-    if (this.#contradictedIn > epoch) throw new LogNotTrusted('it did not match while it was read');
+    if (epoch < this.#clearedIn) throw new LogNotTrusted('it did not match while it was read');
   }
 
   /** Resolves when the state may have changed, or after some milliseconds. */

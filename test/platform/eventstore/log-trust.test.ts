@@ -93,6 +93,21 @@ describe('trust in the event log', () => {
     await trust.vouchFor(trust.epoch);
   });
 
+  it('does not vouch for what was read while it was contradicted', async () => {
+    const trust = new LogTrust();
+    trust.contradicted('log_older', 'it ends at 3');
+    const epochs = [trust.epoch];
+    trust.suspect('a connection was lost');
+    epochs.push(trust.epoch);
+    trust.suspect('it was in doubt');
+    trust.confirmed(trust.epoch);
+    for (const epoch of epochs) await expect(trust.vouchFor(epoch)).rejects.toThrow(LogNotTrusted);
+    const { epoch } = trust;
+    trust.suspect('a connection was lost');
+    trust.confirmed(trust.epoch);
+    await trust.vouchFor(epoch);
+  });
+
   it('doubts a log in which a stream ends before what was read of it', async () => {
     for (const [actual, holds] of [
       [4n, false],
