@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { EventStoreUnavailable, type EventStore, type StoredEvent } from '../../../src/platform/eventstore/port.ts';
 import { expectOnce, idsOf, mustAppend, newAppend, newEvents, newTenant } from '../../contracts/event-store/sample.ts';
 import { FOLLOWER, LEADER } from '../../fixtures/eventstoredb/cluster-calls.ts';
+import { unavailable } from '../../fixtures/eventstoredb/faults.ts';
 import { startRelay } from '../../fixtures/eventstoredb/relay.ts';
 import { withNode } from '../../fixtures/eventstoredb/with-node.ts';
 
@@ -44,6 +45,33 @@ describe('EventStoreDB adapter: outages', () => {
     delete node.faults;
     for (const verdict of await verdicts) expect(verdict).toMatchObject({ kind: 'appended', revision: 1n });
     for (const append of appends) await expectOnce(store, append);
+  });
+
+  it('passes no end of a server that was replaced during the read by one with a shorter log', async () => {
+    const node = await startNode();
+    const store = openStore(node);
+    const end = store.onGrowth(() => undefined);
+    await expect.poll(() => node.openReads.size, PATIENTLY).toBe(1);
+    const appended = await mustAppend(store, newAppend(newTenant()));
+    const shorter = node.log.olderCopy(node.log.all.length);
+    // Of another application: nothing announces them, so a read asks for the end first.
+    for (let n = 0; n < 50; n += 1)
+      node.log.append('strange-1', -2n, [{ ...node.log.all.at(-1)!, id: crypto.randomUUID() }]);
+    const head = await store.head();
+    expect(head).toBeGreaterThan(appended.position);
+    let reads = 0;
+    const { port } = node;
+    node.faults = async (method) => {
+      if (method !== 'read' || (reads += 1) !== 2) return undefined;
+      delete node.faults;
+      await node.stop();
+      await startNode({ port, log: shorter });
+      return unavailable();
+    };
+    const page = await store.readAll(appended.position, 100);
+    expect(page).toEqual({ events: [], position: appended.position });
+    expect(reads).toBe(2);
+    end();
   });
 
   it('reads on to the end, each event once, when the server is killed meanwhile', async () => {

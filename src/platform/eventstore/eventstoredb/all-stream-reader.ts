@@ -43,6 +43,8 @@ export class AllStreamReader {
   #grownTo: Position = START;
   /** The end of the log when it was last read. */
   #end: Position = START;
+  /** How often a connection was lost. */
+  #interruptions = 0;
 
   constructor(connection: Connection, reader: StreamReader, timeoutMs: OperationTimeouts) {
     this.#connection = connection;
@@ -73,8 +75,24 @@ export class AllStreamReader {
     return { events: found, position, ...(more ? { more } : {}) };
   }
 
-  /** Returns what `make` returns for the next events of the matching streams; undefined results are left out. */
+  /**
+   * Returns what `make` returns for the next events of the matching streams; undefined results are left out. Reads again
+   * if a connection was lost meanwhile: the end may be that of one server, and the events those of another.
+   */
   async scan<T>(
+    after: Position,
+    limit: number,
+    streams: string,
+    make: (raw: RawEvent) => T | undefined,
+  ): Promise<Stretch<T>> {
+    for (;;) {
+      const interruptions = this.#interruptions;
+      const stretch = await this.#scan(after, limit, streams, make);
+      if (interruptions === this.#interruptions) return stretch;
+    }
+  }
+
+  async #scan<T>(
     after: Position,
     limit: number,
     streams: string,
@@ -120,8 +138,11 @@ export class AllStreamReader {
    * Pages of a long history read the end only once: an end that was read earlier is good enough until it is reached.
    */
   async #endAfter(after: Position): Promise<Position> {
-    if (this.#end <= after) this.#end = await this.head();
-    return this.#end;
+    if (this.#end > after) return this.#end;
+    const interruptions = this.#interruptions;
+    const end = await this.head();
+    if (interruptions === this.#interruptions) this.#end = end;
+    return end;
   }
 
   /**
@@ -204,6 +225,7 @@ export class AllStreamReader {
 
   /** After a lost connection the log may be another one, with another end. */
   forgetEnd(): void {
+    this.#interruptions += 1;
     this.#grownTo = START;
     this.#end = START;
   }
