@@ -140,7 +140,7 @@ export class HeadSealer {
     if (moved.length > 0) await this.#settleTables();
     const filed = this.#file.newest();
     if (!this.#hasComparedFile) await this.#alarmOfMissing(rows, filed);
-    this.#hasComparedFile = true;
+    if (trust.epoch === epoch) this.#hasComparedFile = true;
     const seals: FiledSeal[] = [];
     for (const head of moved) {
       const tenantId = head.tenant_id;

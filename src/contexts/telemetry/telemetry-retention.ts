@@ -19,28 +19,30 @@ export async function retentionOf(
 }
 
 const MAX_CACHED = 100_000;
+/** Bounded by `maxSize`: `max` would allocate room for all of them at once. */
+const noStreams = () => new LRUCache<string, true>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 });
 
 /** Sets the retention of device-day streams, once per stream and process. */
 export class StreamRetention {
   readonly #store: Pick<EventStore, 'setRetention'>;
   /**
-   * Streams whose retention this process has set. After a crash the next report sets it. Bounded by `maxSize`: `max`
-   * would allocate room for all of them at once.
+   * Streams whose retention this process has set. After a crash the next report sets it.
    */
-  readonly #known = new LRUCache<string, true>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 });
+  #known = noStreams();
 
   constructor(store: Pick<EventStore, 'setRetention'>) {
     this.#store = store;
   }
 
   async ensure(stream: string, maxAgeDays: number): Promise<void> {
-    if (this.#known.get(stream)) return;
+    const known = this.#known;
+    if (known.get(stream)) return;
     await this.#store.setRetention(stream, maxAgeDays);
-    this.#known.set(stream, true);
+    known.set(stream, true);
   }
 
-  /** Clears the cache, because the log may be another one. */
+  /** Drops the cache, also for calls in progress: the log may be another one. */
   forget(): void {
-    this.#known.clear();
+    this.#known = noStreams();
   }
 }

@@ -126,6 +126,8 @@ export class ForwardingStream {
     while (!signal.aborted) {
       const page = await (next ?? this.#read(this.#reached));
       next = undefined;
+      // Read while the log came into doubt, for example: perhaps of another log.
+      if (signal.aborted) return;
       const due = this.#dueOf(page, sink);
       if (due.length > 0) {
         this.#waitingSince = due[0]!.recordedAt;
