@@ -41,6 +41,11 @@ export class AggregateLoader implements BulkAggregateReader {
     this.#epoch += 1;
   }
 
+  /** False if the log came into doubt after this was read. */
+  isCurrent({ epoch }: Pick<LoadedAggregate<unknown>, 'epoch'>): boolean {
+    return epoch === this.#epoch;
+  }
+
   /** The state of a stream that begins. */
   beginning<State, E extends DomainEvent>({ initial }: Aggregate<State, E>): LoadedAggregate<State> {
     return { state: initial, revision: -1n, epoch: this.#epoch };
@@ -162,7 +167,7 @@ export class AggregateLoader implements BulkAggregateReader {
   }
 
   #cache<State>(aggregate: object, stream: string, loaded: LoadedAggregate<State>): LoadedAggregate<State> {
-    if (loaded.epoch === this.#epoch) this.#cacheOf(aggregate).set(stream, loaded);
+    if (this.isCurrent(loaded)) this.#cacheOf(aggregate).set(stream, loaded);
     return loaded;
   }
 

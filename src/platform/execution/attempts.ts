@@ -89,6 +89,8 @@ export class Attempts<Ports> {
     loaded: LoadedAggregate<State>,
     { command, input, context, facts, stream }: PreparedCommand<Input, State, E, Ports, Facts, Result>,
   ): Promise<ExecutionOutcome<Result>> {
+    // The revision proves nothing if the state is of another log.
+    if (!this.#loader.isCurrent(loaded)) return 'lostRace';
     const decision = command.decide(loaded.state, input, context, facts);
     if (isFailure(decision)) return decision;
     if (decision.events.length === 0) return unchanged(decision.result, loaded.revision, context.now);

@@ -111,6 +111,33 @@ describe('concurrent commands', () => {
       ({ data }) => (data as { seat: number }).seat,
     );
 
+  it('are decided again if the log came into doubt while their state was read', async () => {
+    const { store, codec } = application;
+    const input = { hall: randomUUID(), by: 'Ada' };
+    orThrow(await executors[0]!.execute(takeSeat, input, issuer));
+    let reads = 0;
+    // The first read is of another log, which has another event at the same revision.
+    const doubtful = new Proxy(store, {
+      get: (target, key) => {
+        const value = Reflect.get(target, key) as unknown;
+        if (typeof value !== 'function') return value;
+        if (key !== 'readStream') return value.bind(target) as unknown;
+        return async (stream: string, options?: { from?: bigint }) => {
+          const events = await target.readStream(stream, options);
+          if ((reads += 1) > 1) return events;
+          loader.forget();
+          return events.map((event) => ({ ...event, data: { seat: 7, by: 'a stranger' } }));
+        };
+      },
+    });
+    const loader = new AggregateLoader(doubtful, codec);
+    const executor = new Executor(doubtful, codec, loader, digest, () => ({
+      ports: { next: () => 1 },
+      compensate: async () => {},
+    }));
+    expect(orThrow(await executor.execute(takeSeat, input, issuer)).result).toBe(2);
+  });
+
   it('on one stream in one process are all decided on the newest state', async () => {
     const people = Array.from({ length: 50 }, (_, at) => `p${at}`);
     const answers = await Promise.all(people.map((by) => executors[0]!.execute(takeSeat, { hall: 'one', by }, issuer)));
