@@ -33,17 +33,21 @@ export interface ModelReplayOptions {
   readonly onProgress?: Parameters<typeof replayIntoTable>[1]['onProgress'];
 }
 
+interface Replay {
+  readonly model: AnyReadModel;
+  readonly aside: SetAside;
+  readonly log: Pick<EventStore, 'readAll' | 'head'>;
+}
+
 /** Until failed rebuilds are retried, and until those of other processes are looked at again. */
 const RETRY_MS = 1_000;
 
 /** Fills the tables of new versions of read models from the log, beside the tables that are served, and switches. */
 export class ModelReplays {
   readonly #services: ReplayServices;
-  readonly #log: Pick<EventStore, 'readAll' | 'head'>;
 
   constructor(services: ReplayServices) {
     this.#services = services;
-    this.#log = trustedReads(services.store, services.trust);
   }
 
   /** Rebuilds the models that are behind, one after the other, and hands them to the lanes. */
@@ -110,6 +114,7 @@ export class ModelReplays {
    */
   async replay(checkpoint: Checkpoint, options: ModelReplayOptions): Promise<readonly StreamSetAside[]> {
     const { codec, pool, models, checkpoints } = this.#services;
+    const log = trustedReads(this.#services.store, this.#services.trust);
     const model = models.find(({ name, version }) => name === checkpoint.name && version === checkpoint.version)!;
     const deadLetters = new DeadLetters(pool);
     const parked = await deadLetters.streamsNamed(model.name);
@@ -120,7 +125,7 @@ export class ModelReplays {
     });
     let saved = checkpoint.position;
     const position = await replayIntoTable(
-      { store: this.#log, codec, pool },
+      { store: log, codec, pool },
       {
         model,
         aside,
@@ -135,7 +140,7 @@ export class ModelReplays {
         ...(options.onProgress ? { onProgress: options.onProgress } : {}),
       },
     );
-    await this.#serve({ ...checkpoint, position }, model, aside);
+    await this.#serve({ ...checkpoint, position }, { model, aside, log });
     return aside.streams;
   }
 
@@ -144,7 +149,7 @@ export class ModelReplays {
    * meanwhile, and the new table is first folded up to the position of the previous one, so that no read goes back in
    * time.
    */
-  async #serve(cursor: Checkpoint, model: AnyReadModel, aside: SetAside): Promise<void> {
+  async #serve(cursor: Checkpoint, { model, aside, log }: Replay): Promise<void> {
     const { name, version, generation } = cursor;
     const { pool, checkpoints } = this.#services;
     await transaction(pool, async (client) => {
@@ -154,7 +159,7 @@ export class ModelReplays {
         `select position::text from cursors where name = $1 and state = 'live' for update`,
         [name],
       );
-      const to = await this.#foldUpTo(client, cursor, { model, aside }, BigInt(before?.position ?? 0));
+      const to = await this.#foldUpTo(client, cursor, { model, aside, log }, BigInt(before?.position ?? 0));
       await checkpoints.advance(client, [{ checkpoint: cursor, from: cursor.position, to }]);
       await client.query(serveTable(name, tableName(name, version, generation)));
       await client.query(
@@ -174,14 +179,14 @@ export class ModelReplays {
   async #foldUpTo(
     client: pg.PoolClient,
     { position, generation }: Checkpoint,
-    { model, aside }: { readonly model: AnyReadModel; readonly aside: SetAside },
+    { model, aside, log }: Replay,
     target: Position,
   ): Promise<Position> {
     const { codec } = this.#services;
     const projection = new Projection(model, generation);
     let reached = position;
     while (reached < target) {
-      const page = await this.#log.readAll(reached, 5_000);
+      const page = await log.readAll(reached, 5_000);
       const missed = page.events.filter((event) => event.position <= target && projection.wants(event.type));
       const decoded = (await codec.decodeForFollowers(missed)).filter((event) => event !== undefined);
       await aside.fold(client, projection, decoded);
