@@ -25,9 +25,12 @@ export interface OneTimeToken {
 }
 
 export interface SpentToken extends OneTimeToken {
-  /** By the database's clock, in epoch seconds. */
+  /** By the database's clock, in epoch seconds: the first time, also of a token that was given back since. */
   readonly spentAt: number;
 }
+
+/** Member of the payload of a token that was given back: when it was first spent. */
+const FIRST_SPENT = 'firstSpentAt';
 
 /**
  * Short-lived tokens with a purpose: opaque, hashed at rest, and spent by one atomic statement. Of any number of
@@ -62,7 +65,8 @@ export class OneTimeTokens {
       token,
       `update one_time_tokens set tries_left = tries_left - 1
         where tenant_id = $1 and purpose = $2 and digest = $3 and tries_left > 0 and expires_at > now()
-       returning subject_id, payload, extract(epoch from clock_timestamp())::float8 as at`,
+       returning subject_id, payload,
+                 coalesce((payload->>'${FIRST_SPENT}')::float8, extract(epoch from clock_timestamp())::float8) as at`,
       purpose,
     );
     return found && { ...found.token, spentAt: found.at };
@@ -88,12 +92,16 @@ export class OneTimeTokens {
     );
   }
 
-  /** Gives back the attempt of a request that could not use it. */
-  async giveBack(purpose: TokenPurpose, token: string): Promise<void> {
+  /** Gives back the attempt of a request that could not use it. `spentAt`: when it was first spent, if that counts later. */
+  async giveBack(purpose: TokenPurpose, token: string, spentAt: number | null = null): Promise<void> {
     await this.#find(
       token,
-      'update one_time_tokens set tries_left = tries_left + 1 where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload',
+      `update one_time_tokens
+          set tries_left = tries_left + 1,
+              payload = payload || jsonb_strip_nulls(jsonb_build_object('${FIRST_SPENT}', $4::float8))
+        where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload`,
       purpose,
+      spentAt,
     );
   }
 
@@ -106,8 +114,13 @@ export class OneTimeTokens {
     );
   }
 
-  async #find(token: string, sql: string, purpose: TokenPurpose): Promise<OneTimeToken | undefined> {
-    return (await this.#row(token, sql, purpose))?.token;
+  async #find(
+    token: string,
+    sql: string,
+    purpose: TokenPurpose,
+    ...more: readonly unknown[]
+  ): Promise<OneTimeToken | undefined> {
+    return (await this.#row(token, sql, purpose, ...more))?.token;
   }
 
   /** `at`: the member `at` of the row, if the statement returns one. */
@@ -115,6 +128,7 @@ export class OneTimeTokens {
     token: string,
     sql: string,
     purpose: TokenPurpose,
+    ...more: readonly unknown[]
   ): Promise<{ readonly token: OneTimeToken; readonly at: number } | undefined> {
     const tenantId = tenantOfToken(token);
     if (!tenantId) return undefined;
@@ -122,7 +136,7 @@ export class OneTimeTokens {
       subject_id: string;
       payload: Record<string, unknown>;
       at?: number;
-    }>(tenantId, sql, [purpose, digestOf(token)]);
+    }>(tenantId, sql, [purpose, digestOf(token), ...more]);
     const [row] = rows;
     return row && { token: { tenantId, subjectId: row.subject_id, payload: row.payload }, at: row.at ?? 0 };
   }

@@ -115,7 +115,7 @@ export async function finishOidcSignIn(
     return await redeemed(services, kind, { query, browserSecret }, find, accepted);
   } catch (error) {
     if (!(error instanceof SsoRefused) || isProviderAway(error))
-      await giveBackCallback(services, state).catch(() => undefined);
+      await giveBackCallback(services, state, accepted).catch(() => undefined);
     throw error;
   }
 }

@@ -83,7 +83,10 @@ export async function startAuthorization(
 export interface AcceptedCallback {
   readonly authorization: PendingAuthorization;
   readonly request: StartedAuthorization['request'];
-  /** By the database's clock, in epoch seconds: the code was sent to the provider after that. */
+  /**
+   * By the database's clock, in epoch seconds: the code was sent to the provider after that. A callback that comes back
+   * keeps the instant of its first time: a logout may have come in between.
+   */
   readonly acceptedAt: number;
 }
 
@@ -115,8 +118,11 @@ export async function acceptCallback(
 }
 
 /** For a callback whose provider or database was away: the same browser can come back with it. */
-export const giveBackCallback = ({ oneTimeTokens }: PendingAuthorizationDependencies, state: string): Promise<void> =>
-  oneTimeTokens.giveBack('sso-state', tokenOf(state));
+export const giveBackCallback = (
+  { oneTimeTokens }: PendingAuthorizationDependencies,
+  state: string,
+  { acceptedAt }: AcceptedCallback,
+): Promise<void> => oneTimeTokens.giveBack('sso-state', tokenOf(state), acceptedAt);
 
 const requestOf = (state: string, browserSecret: string, reauthenticates: boolean) => ({
   state,

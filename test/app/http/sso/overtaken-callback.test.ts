@@ -96,8 +96,8 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
     owner = await owners[kind]();
   });
 
-  const start = async () => {
-    const started = await startsSignIn(app.anonymous, owner.loginPath);
+  const start = async (query = '') => {
+    const started = await startsSignIn(app.anonymous, owner.loginPath + query);
     ({ nonce } = started);
     return () =>
       returnsFromProvider(
@@ -158,6 +158,51 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
     await logsOut({ sub: 'ann' });
     expect(isIn(await overtaken('/jwks', async () => undefined, { claims: { iat: now() - 5 } }))).toBe(false);
     expect(isIn(await overtaken('/jwks', async () => undefined, { claims: { iat: now() + 1 } }))).toBe(true);
+  });
+
+  const AWAY = { status: 503 };
+  it.each([
+    ['/token', 'during the first', { sub: 'ann' }, ''],
+    ['/token', 'during the first', { sid: 's-1' }, '&reauthenticate=true'],
+    ['/jwks', 'during the first', { sub: 'ann' }, ''],
+    ['/userinfo', 'during the first', { sub: 'ann', sid: 's-1' }, ''],
+    ['/userinfo', 'between the two', { sid: 's-1' }, '&reauthenticate=true'],
+    ['/token', 'between the two', { sub: 'ann' }, ''],
+  ])('that comes back after %s was away is refused if a logout came %s: %j%s', async (path, when, about, query) => {
+    const cameBack = await start(query);
+    const claims = { email: owner.email, sid: 's-1', email_verified: undefined, auth_time: now() };
+    const good = { claims, userinfo: { status: 200, claims: { email: owner.email, email_verified: true } } };
+    const away = { ...good, raw: { [path]: AWAY } };
+    const waits = async (called: string) => {
+      if (called !== path || when !== 'during the first') return;
+      // The keys that the logout needs are there.
+      provider.behave(good);
+      await logsOut(about);
+      provider.behave(away);
+    };
+    provider.behave({ ...away, waits });
+    expect(isIn(await cameBack())).toBe(false);
+    provider.behave(good);
+    if (when === 'between the two') await logsOut(about);
+    expect(isIn(await cameBack())).toBe(false);
+    expect((await owner.refusals()).toSorted()).toEqual([
+      'invalid_assertion: logged_out',
+      expect.stringMatching(/: unreachable$/),
+    ]);
+  });
+
+  it('that comes back counts if somebody else was logged out, or the person before its first time', async () => {
+    await logsOut({ sub: 'ann' });
+    const cameBack = await start();
+    const good = { claims: { email: owner.email, sid: 's-1', iat: now() + 1 } };
+    provider.behave({
+      ...good,
+      waits: (path) => (path === '/token' ? logsOut({ sub: 'bob' }) : undefined),
+      raw: { '/token': AWAY },
+    });
+    for (let times = 0; times < 2; times += 1) expect(isIn(await cameBack())).toBe(false);
+    provider.behave(good);
+    expect(isIn(await cameBack())).toBe(true);
   });
 
   const changes: Record<string, () => Promise<unknown>> = {
