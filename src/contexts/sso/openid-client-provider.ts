@@ -55,7 +55,7 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
         // The library has one tolerance for both directions.
         if (claims.exp < Date.now() / 1_000 - SKEW_SECONDS) throw new SsoRefused('invalid_assertion', 'exp');
         if (claims.iat > Date.now() / 1_000 + AHEAD_SECONDS) throw new SsoRefused('invalid_assertion', 'iat');
-        if (request.reauthenticates) checkAuthentication(claims.auth_time);
+        if (request.reauthenticates) checkAuthentication(claims);
         if (claims.sub === '') throw new SsoRefused('invalid_assertion', 'sub');
         // The library checks this only where the token has several audiences.
         if (claims['azp'] !== undefined && claims['azp'] !== client.clientId)
@@ -208,12 +208,15 @@ async function exchanged(
 
 /**
  * An issuer may ignore `prompt`, but then `auth_time`, which it has to return (Core §3.1.2.1), shows that. The library would add its
- * tolerance to the age. A time that is to come would pass for a recent one.
+ * tolerance to the age. A time that is to come would pass for a recent one, and an old one for a recent one if the issuer's clock
+ * is ahead: then the token itself says how old it is.
  */
-function checkAuthentication(authenticatedAt: number | undefined): void {
+function checkAuthentication({ auth_time: authenticatedAt, iat }: oidc.IDToken): void {
   if (authenticatedAt === undefined) throw new SsoRefused('invalid_assertion', 'no auth_time');
-  const age = Math.floor(Date.now() / 1_000) - authenticatedAt;
-  if (age > REAUTHENTICATION_SECONDS || age < -AHEAD_SECONDS) throw new SsoRefused('invalid_assertion', 'auth_time');
+  const now = Math.floor(Date.now() / 1_000);
+  const age = Math.max(now, iat) - authenticatedAt;
+  if (age > REAUTHENTICATION_SECONDS || authenticatedAt - now > AHEAD_SECONDS)
+    throw new SsoRefused('invalid_assertion', 'auth_time');
 }
 
 /** A browser would send them, or warn. */

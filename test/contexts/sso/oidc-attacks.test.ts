@@ -115,6 +115,23 @@ describe('a provider with false claims', () => {
     expect((await attempt({ claims: { auth_time: ago(5) } })).answer.body.reAuthToken).toBeUndefined();
   });
 
+  it('lengthens no proof by a clock that is ahead: the token itself says how long ago it was', async () => {
+    const anew = `${loginPath(acme)}&reauthenticate=true`;
+    const proof = async (ahead: number, age: number) =>
+      (await attempt({ claims: { iat: ago(-ahead), exp: ago(-ahead - 60), auth_time: ago(age - ahead) } }, {}, anew))
+        .answer;
+    for (const [ahead, age] of [
+      [170, 469],
+      [120, 310],
+      [1, 301],
+    ] as const) {
+      const { status, body } = await proof(ahead, age);
+      expect([ahead, status, body.error]).toEqual([ahead, 401, 'single sign-on failed: invalid_assertion']);
+      expect((await lastRefusal()).detail).toBe('auth_time');
+    }
+    for (const age of [0, 290]) expect((await proof(120, age)).body.reAuthToken).toEqual(expect.any(String));
+  });
+
   const signedWith: Record<string, Misbehaviour> = {
     'alg none': { signature: 'none' },
     'alg none, announced as supported': {

@@ -12,7 +12,9 @@ export interface Expected {
   readonly requestId: string;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Epoch milliseconds before which the user must not have authenticated; undefined for no limit. */
+  /**
+   * Epoch milliseconds before which the user must not have authenticated, by a clock that is right; undefined for no limit.
+   */
   readonly authenticatedSince?: number | undefined;
 }
 
@@ -74,7 +76,9 @@ function checkConditions(conditions: XmlElement, { spEntityId, now }: Expected):
     refuseSaml('audience', 'the assertion has another audience');
 }
 
-function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }: Expected): number | undefined {
+function checkStatements(assertion: XmlElement, { now, authenticatedSince }: Expected): number | undefined {
+  // By a clock that is ahead an old authentication is a recent one: then the assertion itself says how old it is.
+  const since = authenticatedSince && authenticatedSince + Math.max(0, instantIn(assertion, 'IssueInstant') - now);
   const statements = childrenOf(assertion, SAML, 'AuthnStatement');
   if (statements.length === 0) refuseSaml('structure', 'there is no AuthnStatement');
   let until: number | undefined;
@@ -82,7 +86,7 @@ function checkStatements(assertion: XmlElement, { now, authenticatedSince = 0 }:
     const authenticatedAt = instantIn(statement, 'AuthnInstant');
     if (authenticatedAt > now + AHEAD_MS) refuseSaml('not_yet_valid', 'the sign-in is in the future');
     // A tolerance would lengthen what a proof is good for (decision 0083).
-    if (authenticatedAt < authenticatedSince) refuseSaml('expired', 'signed in too long ago');
+    if (since !== undefined && authenticatedAt < since) refuseSaml('expired', 'signed in too long ago');
     if (!statement.hasAttribute('SessionNotOnOrAfter')) continue;
     const endsAt = instantIn(statement, 'SessionNotOnOrAfter') + SKEW_MS;
     if (endsAt <= now) refuseSaml('expired', "the provider's session is over");

@@ -103,6 +103,30 @@ describe('a SAML response', () => {
     },
   );
 
+  it.each([
+    [170, 469, 'expired'],
+    [1, 301, 'expired'],
+    [170, 290, 'accepted'],
+    [-50, 240, 'accepted'],
+  ])('by a clock %d s ahead, of a person who authenticated %d s ago, is %s', async (ahead, age, outcome) => {
+    const now = Date.now();
+    const at = (seconds: number) => new Date(now + seconds * 1_000).toISOString();
+    const xml = await provider.respond({
+      ...said,
+      edit: (assertion) =>
+        assertion
+          .replace(/IssueInstant="[^"]*"/, `IssueInstant="${at(ahead)}"`)
+          .replace(/AuthnInstant="[^"]*"/, `AuthnInstant="${at(ahead - age)}"`),
+    });
+    const result = accepted(inBase64(xml), now, [provider.pair.certificatePem], now - 300_000);
+    expect(
+      await result.then(
+        () => 'accepted',
+        (error: SamlRefused) => error.reason,
+      ),
+    ).toBe(outcome);
+  });
+
   it('is accepted three minutes early or a minute late, but not more', async () => {
     const xml = inBase64(await provider.respond({ ...said, lifetimeInSeconds: 300 }));
     const now = Date.now();
