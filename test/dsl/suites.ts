@@ -73,6 +73,7 @@ export const PEERS = [
   'test/contexts/directory-sources/interrupted-sync.test.ts',
   'test/app/http/directory-sources/withheld-groups.test.ts',
   // Corpora of attacks on single sign-on, and races of sign-ins and logouts.
+  'test/app/http/sso/changed-configuration.test.ts',
   'test/app/http/sso/oidc-refusal-details.test.ts',
   'test/app/http/sso/overtaken-callback.test.ts',
   'test/contexts/sso/oidc-attacks.test.ts',

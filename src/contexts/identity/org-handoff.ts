@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { organization, organizationStream, type OrgAdminState } from '../organizations/domain/organization.ts';
-import { vouchedBySchema, type VouchedBy } from '../sso/domain/vouching.ts';
+import { vouchedBySchema, type SignInBasis, type VouchedBy } from '../sso/domain/vouching.ts';
 import { providerSubjectSchema, type ProviderSubject } from '../sso/oidc-sessions.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { browserDigest, isBrowserOf } from './browser-binding.ts';
-import { isStillVouchedFor } from './vouching.ts';
+import { isStillCarried } from './vouching.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 import type { OneTimeTokens } from './one-time-tokens.ts';
 
@@ -36,18 +37,18 @@ export function issueOrgHandoff(
   bound: {
     readonly browserSecret: string;
     readonly challenge: string | null;
-    readonly vouchedBy: VouchedBy;
+    readonly basis: SignInBasis;
     readonly reauthenticated: boolean;
     /** A logout at the provider ends the code, too. */
     readonly provider: ProviderSubject;
   },
 ): Promise<string> {
-  const { challenge, vouchedBy, reauthenticated, provider } = bound;
+  const { challenge, basis, reauthenticated, provider } = bound;
   const payload = {
     epoch: sessionEpoch,
     browser: browserDigest(bound.browserSecret),
     challenge,
-    vouchedBy,
+    ...basis,
     reauthenticated,
     provider,
   };
@@ -88,7 +89,8 @@ export async function redeemOrgHandoff(
     : isBrowserOf(browserSecret, payload['browser']);
   if (!isTheirs) return undefined;
   const vouchedBy = vouchedBySchema.safeParse(payload['vouchedBy']).data;
-  if (!vouchedBy || !(await isStillVouchedFor(services.loader, 'organization', organizationId, vouchedBy)))
+  const version = z.int().safeParse(payload['version']).data;
+  if (!vouchedBy || !(await isStillCarried(services.loader, 'organization', organizationId, { vouchedBy, version })))
     return undefined;
   const admin = (await services.loader.load(organization, organizationStream(organizationId))).admins.get(subjectId);
   return admin?.status === 'active' && admin.sessionEpoch === payload['epoch']

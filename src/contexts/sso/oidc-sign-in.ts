@@ -1,9 +1,9 @@
 import { AFTER_LOGOUT, ORG_OIDC_CALLBACK, OIDC_CALLBACK } from './domain/addresses.ts';
 import type { OidcConfig } from './domain/events.ts';
 import type { IssuerTrust } from './domain/fields.ts';
-import type { VouchedBy } from './domain/vouching.ts';
+import type { SignInBasis } from './domain/vouching.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
-import { isStillVouchedFor, vouchedByNow } from '../identity/vouching.ts';
+import { basisNow, isStillCarried } from '../identity/vouching.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { destinationFetch, type OutboundSettings } from '../../platform/outbound/destinations.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
@@ -37,6 +37,9 @@ type Registered = EnabledConfig<
 /** Loads the enabled configuration of the sign-in's owner. */
 export type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
 
+/** The detail of a refusal. */
+export const CHANGED = 'changed during the sign-in';
+
 const CALLBACKS = { tenant: OIDC_CALLBACK, organization: ORG_OIDC_CALLBACK } as const;
 
 export const openIdProviderOf = (
@@ -58,14 +61,15 @@ export interface StartedSignIn extends StartedAuthorization {
 export async function startOidcSignIn(
   services: OidcSignInDependencies,
   found: Registered | undefined,
-  authorization: Omit<PendingAuthorization, 'configId' | 'client'>,
+  authorization: Omit<PendingAuthorization, 'configId' | 'client' | 'version'>,
   loginHint?: string,
 ): Promise<StartedSignIn> {
   if (!found) throw new SsoRefused('sso_not_configured');
   const { configId, issuerUrl, clientId } = found.config;
+  const { version } = await basisNow(services.loader, authorization.kind, authorization.owner, configId);
   const started = await startAuthorization(
     services,
-    { ...authorization, configId, client: { issuerUrl, clientId } },
+    { ...authorization, configId, client: { issuerUrl, clientId }, version },
     isSecure(found),
   );
   const redirectUri = found.externalBaseUrl + CALLBACKS[authorization.kind];
@@ -86,8 +90,8 @@ export interface OidcCallback {
 export interface FinishedSignIn {
   readonly authorization: PendingAuthorization;
   readonly identity: ProvenIdentity;
-  /** Read before the provider is called: if the configuration changes afterwards, the session is not valid. */
-  readonly vouchedBy: VouchedBy;
+  /** Read before the provider is called: if the configuration changes afterwards, the sign-in is refused. */
+  readonly basis: SignInBasis;
   readonly browserSecret: string;
   readonly secure: boolean;
   /** For the logout at the provider. */
@@ -127,28 +131,29 @@ async function redeemed(
   find: FindConfig,
   { authorization, request, acceptedAt }: AcceptedCallback,
 ): Promise<FinishedSignIn> {
-  const vouchedBy = await vouchedByNow(services.loader, kind, authorization.owner, authorization.configId);
-  const found = await find(authorization.owner);
-  // Another configuration was enabled since: the callback is from an issuer that is no longer trusted.
-  if (found?.config.configId !== authorization.configId) throw new SsoRefused('sso_not_configured');
-  const { client } = authorization;
+  const { owner, configId, client } = authorization;
+  const now = await basisNow(services.loader, kind, owner, configId);
+  const { vouchedBy, version } = { ...now, version: authorization.version ?? now.version };
+  const found = await find(owner);
+  // Disabled, deleted or changed since: the callback is from an issuer that is no longer trusted in the same way.
+  if (found?.config.configId !== configId || version !== now.version)
+    throw new SsoRefused('sso_not_configured', CHANGED);
   // The code of one issuer is none of another one's business.
   if (client && (client.issuerUrl !== found.config.issuerUrl || client.clientId !== found.config.clientId))
     throw new SsoRefused('sso_not_configured', CHANGED);
   const redirectUri = found.externalBaseUrl + CALLBACKS[kind];
   const person = await openIdProviderOf(services, found).redeem(query, { ...request, redirectUri });
-  const now = await find(authorization.owner);
-  if (!now || !isSame(found, now) || !(await isStillVouchedFor(services.loader, kind, authorization.owner, vouchedBy)))
+  if (!(await isStillCarried(services.loader, kind, owner, { vouchedBy, version })))
     throw new SsoRefused('sso_not_configured', CHANGED);
   const { email, idToken } = person;
   return {
     authorization,
-    vouchedBy,
+    basis: { vouchedBy, version },
     identity: { email, emailDomains: found.config.emailDomains },
     browserSecret: browserSecret!,
     secure: isSecure(found),
     idToken,
-    provider: services.oidcSessions.subjectOf(authorization.configId, person),
+    provider: services.oidcSessions.subjectOf(configId, person),
     times: { acceptedAt, issuedAt: person.issuedAt },
   };
 }
@@ -171,16 +176,6 @@ export async function ownIdToken(
   const isTheirs = kept !== undefined && (await oidcSessions.isOf(owner, sessionId, found.config.configId, kept));
   return isTheirs ? kept : undefined;
 }
-
-const CHANGED = 'changed during the sign-in';
-
-/** True if what an identity was read with still holds. */
-const isSame = ({ config: was }: Registered, { config: is }: Registered): boolean =>
-  was.configId === is.configId &&
-  was.issuerUrl === is.issuerUrl &&
-  was.clientId === is.clientId &&
-  was.emailsVerified === is.emailsVerified &&
-  was.emailDomains.join() === is.emailDomains.join();
 
 /**
  * The address at which the browser also signs out of the provider; null if the provider has none, or cannot be used:

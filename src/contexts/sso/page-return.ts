@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { SsoProtocol } from './domain/events.ts';
-import { vouchedBySchema, type VouchedBy } from './domain/vouching.ts';
+import { vouchedBySchema, type SignInBasis } from './domain/vouching.ts';
 import type { SsoRefusal } from './domain/refusals.ts';
 import { providerSubjectSchema, type ProviderSubject } from './oidc-sessions.ts';
 import { samlMarksSchema, type SamlMarks } from './saml/logout-marks.ts';
@@ -54,7 +54,7 @@ export interface SignInHandover {
    */
   readonly sessionEpoch: number;
   readonly method: SsoProtocol;
-  readonly vouchedBy: VouchedBy;
+  readonly basis: SignInBasis;
   readonly reauthenticated: boolean;
   /** Epoch milliseconds at which the session at the provider ends, if it says so. */
   readonly until?: number | undefined;
@@ -74,6 +74,7 @@ const payloadSchema = z.object({
   challenge: z.string(),
   sessionEpoch: z.int(),
   vouchedBy: vouchedBySchema,
+  version: z.int().optional(),
   reauthenticated: z.boolean().default(false),
   until: z.number().optional(),
   providerSession: z.string().optional(),
@@ -87,12 +88,12 @@ const payloadSchema = z.object({
  */
 export const issueHandover = (
   tokens: OneTimeTokens,
-  { tenantId, adminId, ...handed }: SignInHandover,
+  { tenantId, adminId, basis, ...handed }: SignInHandover,
   page: PageReturn,
 ): Promise<string> =>
   tokens.issue(
     'sso-handoff',
-    { tenantId, subjectId: adminId, payload: { challenge: page?.challenge ?? NO_CHALLENGE, ...handed } },
+    { tenantId, subjectId: adminId, payload: { challenge: page?.challenge ?? NO_CHALLENGE, ...basis, ...handed } },
     HANDOVER_SECONDS,
   );
 
@@ -136,9 +137,9 @@ export async function redeemHandover(
   const token = await tokens.spend('sso-handoff', code);
   const payload = payloadSchema.safeParse(token?.payload);
   if (!token || !payload.success) return undefined;
-  const { challenge, ...handed } = payload.data;
+  const { challenge, vouchedBy, version, ...handed } = payload.data;
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-  return { tenantId: token.tenantId, adminId: token.subjectId, ...handed };
+  return { tenantId: token.tenantId, adminId: token.subjectId, basis: { vouchedBy, version }, ...handed };
 }

@@ -31,6 +31,8 @@ export interface PendingAuthorization {
   readonly reauthenticates: boolean;
   /** Where the browser was sent; null if the version before started the sign-in. */
   readonly client: StartedAt | null;
+  /** Of the configuration; undefined in the same case. */
+  readonly version: number | undefined;
 }
 
 /** The registration that a sign-in began with. */
@@ -56,11 +58,12 @@ const payloadSchema = z.object({
   browser: z.string(),
   reauthenticates: z.boolean().default(false),
   client: z.object({ issuerUrl: z.string(), clientId: z.string() }).nullable().default(null),
+  version: z.int().optional(),
 });
 
 export async function startAuthorization(
   { oneTimeTokens }: PendingAuthorizationDependencies,
-  { owner, kind, configId, challenge, reauthenticates, client }: PendingAuthorization,
+  { owner, kind, configId, challenge, reauthenticates, client, version }: PendingAuthorization,
   secure: boolean,
 ): Promise<StartedAuthorization> {
   const browserSecret = newBrowserSecret(secure);
@@ -70,6 +73,7 @@ export async function startAuthorization(
     browser: browserDigest(browserSecret),
     reauthenticates,
     client,
+    version,
   };
   const token = await oneTimeTokens.issue(
     'sso-state',
@@ -106,13 +110,13 @@ export async function acceptCallback(
   const token = await oneTimeTokens.spend('sso-state', tokenOf(state));
   const read = payloadSchema.safeParse(token?.payload);
   if (!token || !read.success) throw new SsoRefused('invalid_state', 'unknown or used');
-  const { challenge, browser, reauthenticates, client } = read.data;
-  if (read.data.kind !== kind) throw new SsoRefused('invalid_state', 'of another sign-in');
+  const { kind: startedAs, browser, ...started } = read.data;
+  if (startedAs !== kind) throw new SsoRefused('invalid_state', 'of another sign-in');
   if (browserSecret === undefined || !isBrowserOf(browserSecret, browser))
     throw new SsoRefused('invalid_state', 'another browser');
   return {
-    authorization: { owner: token.tenantId, kind, configId: token.subjectId, challenge, reauthenticates, client },
-    request: requestOf(state, browserSecret, reauthenticates),
+    authorization: { owner: token.tenantId, kind, configId: token.subjectId, ...started, version: started.version },
+    request: requestOf(state, browserSecret, started.reauthenticates),
     acceptedAt: token.spentAt,
   };
 }

@@ -1,5 +1,5 @@
 import { defineAggregate } from '../../../platform/kernel/aggregate.ts';
-import { vouchingAfterChange, type Vouchings } from '../../sso/domain/vouching.ts';
+import { issuerTerms, vouchingAfterChange, type Vouchings } from '../../sso/domain/vouching.ts';
 import { organizationEvents } from './events.ts';
 
 /** For an organization: folded from its own stream, which contains its configurations. */
@@ -11,7 +11,8 @@ export const orgVouchings = defineAggregate<Vouchings, typeof organizationEvents
       case 'OrgSsoConfigCreated':
       case 'OrgSsoConfigUpdated': {
         const { configId, isEnabled, issuerUrl: provider } = event.data;
-        return new Map(state).set(configId, vouchingAfterChange(state.get(configId), { isEnabled, provider }));
+        const terms = issuerTerms(event.data);
+        return new Map(state).set(configId, vouchingAfterChange(state.get(configId), { isEnabled, provider, terms }));
       }
       case 'OrgSsoConfigDeleted': {
         const vouchings = new Map(state);

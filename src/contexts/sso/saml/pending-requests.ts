@@ -12,6 +12,8 @@ export interface PendingRequest {
   readonly browser: string | null;
   /** True if the user has to authenticate at the provider again, even with a session there. */
   readonly reauthenticates: boolean;
+  /** Of the configuration; undefined if a process of the version before began the sign-in. */
+  readonly version: number | undefined;
 }
 export interface OpenRequest extends PendingRequest {
   /** The id of the AuthnRequest, which the response contains as `InResponseTo`. */
@@ -45,10 +47,11 @@ export class PendingRequests {
     configId,
     browser,
     reauthenticates,
+    version,
   }: PendingRequest): Promise<{ readonly requestId: string; readonly relayState: string }> {
     const token = await this.#tokens.issue(
       'saml-request',
-      { tenantId, subjectId: configId, payload: { browser, reauthenticates } },
+      { tenantId, subjectId: configId, payload: { browser, reauthenticates, version } },
       SECONDS,
       RESPONSES,
     );
@@ -68,6 +71,7 @@ export class PendingRequests {
       configId,
       browser,
       reauthenticates: payload['reauthenticates'] === true,
+      version: typeof payload['version'] === 'number' ? payload['version'] : undefined,
       requestId: this.#requestId(token),
     };
   }

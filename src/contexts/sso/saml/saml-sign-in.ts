@@ -1,15 +1,16 @@
 import { REAUTHENTICATION_SECONDS } from '../../identity/reauthentication.ts';
 import { admitAdmin, SsoRefused, type SsoSignInDependencies } from '../../identity/sso-sign-in.ts';
-import { isStillVouchedFor, vouchedByNow } from '../../identity/vouching.ts';
+import { basisNow, isStillCarried } from '../../identity/vouching.ts';
 import type { AdminState } from '../../tenants/domain/tenant.ts';
 import { SAML_CALLBACK, samlEntityId, samlLogoutUrl } from '../domain/addresses.ts';
 import type { SamlConfig } from '../domain/events.ts';
 import { nameIdFormatUrn } from '../domain/fields.ts';
 import type { SsoRefusal } from '../domain/refusals.ts';
 import { certificatesOf } from '../domain/saml-material.ts';
-import type { VouchedBy } from '../domain/vouching.ts';
+import type { SignInBasis } from '../domain/vouching.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
+import { CHANGED } from '../oidc-sign-in.ts';
 import { acceptResponse, type ResponseChecks } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
 import type { SamlMarks } from './logout-marks.ts';
@@ -66,7 +67,9 @@ export async function startSamlSignIn(
 ): Promise<string | undefined> {
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!enabled) return undefined;
-  const request = await services.pendingSamlRequests.open({ tenantId, configId: enabled.config.configId, ...options });
+  const { configId } = enabled.config;
+  const { version } = await basisNow(services.loader, 'tenant', tenantId, configId);
+  const request = await services.pendingSamlRequests.open({ tenantId, configId, version, ...options });
   return authnRequestAddress(serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled), enabled.config.idpSsoUrl, {
     id: request.requestId,
     relayState: request.relayState,
@@ -83,7 +86,7 @@ export interface SamlCallback {
 
 export interface FinishedSamlSignIn {
   readonly admin: AdminState;
-  readonly vouchedBy: VouchedBy;
+  readonly basis: SignInBasis;
   /** Sealed. */
   readonly providerSession: string;
   readonly marks: SamlMarks;
@@ -100,22 +103,24 @@ export interface FinishedSamlSignIn {
 export async function finishSamlSignIn(
   services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlCallback,
-  { tenantId, configId, requestId, reauthenticates }: OpenRequest,
+  { tenantId, configId, requestId, reauthenticates, version: begunWith }: OpenRequest,
 ): Promise<FinishedSamlSignIn> {
-  const vouchedBy = await vouchedByNow(services.loader, 'tenant', tenantId, configId);
+  const now = await basisNow(services.loader, 'tenant', tenantId, configId);
+  const basis = { ...now, version: begunWith ?? now.version };
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
-  if (enabled?.config.configId !== configId) throw new SsoRefused('sso_not_configured');
+  if (enabled?.config.configId !== configId || basis.version !== now.version)
+    throw new SsoRefused('sso_not_configured', CHANGED);
   const { entityId: spEntityId, acsUrl } = serviceProviderOf(tenantId, enabled.externalBaseUrl, enabled);
   const { idpEntityId, idpCertificate, emailAttribute, emailDomains } = enabled.config;
   const certificates = (certificatesOf(idpCertificate) ?? []).map((certificate) => certificate.toString());
-  const now = Date.now();
+  const at = Date.now();
   const expected = {
     idpEntityId,
     spEntityId,
     acsUrl,
     requestId,
-    now,
-    authenticatedSince: reauthenticates ? now - REAUTHENTICATION_SECONDS * 1_000 : undefined,
+    now: at,
+    authenticatedSince: reauthenticates ? at - REAUTHENTICATION_SECONDS * 1_000 : undefined,
   };
   const { subject, assertionId, endsAt, issuedAt, until } = await acceptResponse(
     services.samlResponses,
@@ -131,13 +136,13 @@ export async function finishSamlSignIn(
   const used = { kind: 'assertion', tenantId, configId, issuer: idpEntityId, id: assertionId, endsAt } as const;
   await useOnce(services.database.service, used);
   // The response may have waited for its turn.
-  if (!(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy)))
-    throw new SsoRefused('sso_not_configured', 'changed during the sign-in');
+  if (!(await isStillCarried(services.loader, 'tenant', tenantId, basis)))
+    throw new SsoRefused('sso_not_configured', CHANGED);
   const email = emailOf(subject, emailAttribute);
   if (email === undefined) throw new SsoRefused('email_missing', 'no single e-mail');
   return {
     admin: await admitAdmin(services, tenantId, { email, emailDomains }),
-    vouchedBy,
+    basis,
     providerSession: services.samlSessions.seal(subject),
     marks: services.samlSessions.marksOf(configId, subject),
     issuedAt,

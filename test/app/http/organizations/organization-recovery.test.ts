@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { verifyTenant } from '../../../../src/contexts/audit/verify.ts';
 import { openSession } from '../../../../src/contexts/identity/sign-in.ts';
-import { vouchedByNow } from '../../../../src/contexts/identity/vouching.ts';
+import { basisNow } from '../../../../src/contexts/identity/vouching.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import {
   attachTenantAsOperator,
@@ -289,7 +289,7 @@ describe('on the command line', () => {
       .body;
     expect(own.managedBy).toBe('tenant');
     const through = async (configId: string) => {
-      const vouchedBy = await vouchedByNow(app.services.loader, 'tenant', acme.tenantId, configId);
+      const { vouchedBy } = await basisNow(app.services.loader, 'tenant', acme.tenantId, configId);
       const session = {
         tenantId: acme.tenantId,
         subjectId: acme.adminId,

@@ -6,10 +6,8 @@ import {
   type Misbehaviour,
 } from '../../../dsl/hostile-openid-provider.ts';
 import { logoutToken } from '../../../dsl/logout-token.ts';
-import { newOrganization } from '../../../dsl/organization.ts';
 import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
-
-const HOME = 'https://castellan.example';
+import { ssoOwner, HOME, type SsoOwner } from '../../../dsl/sso-owner.ts';
 
 let app: TestApp;
 let provider: HostileOpenIdProvider;
@@ -24,76 +22,10 @@ afterAll(async () => {
   await app?.close();
 });
 
-/** A tenant or an organization with the provider. */
-interface Owner {
-  readonly email: string;
-  readonly routes: string;
-  readonly loginPath: string;
-  readonly logoutUri: string;
-  change(over: object): Promise<unknown>;
-  remove(): Promise<unknown>;
-  refusals(): Promise<string[]>;
-}
-type Write = (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => Promise<TestResponse>;
-
-async function ownerOf(
-  facts: Pick<Owner, 'email' | 'routes' | 'loginPath'>,
-  configs: string,
-  write: Write,
-  auditLog: () => Promise<TestResponse>,
-): Promise<Owner> {
-  const config = {
-    issuerUrl: provider.issuer,
-    clientId: provider.clientId,
-    clientSecret: 'hush',
-    emailDomains: [facts.email.split('@')[1]],
-  };
-  const { status, body } = await write('POST', configs, config);
-  expect(status).toBe(201);
-  const path = `${configs}/${body.id as string}`;
-  const written = async (...call: Parameters<Write>) => expect((await write(...call)).status).toBeLessThan(300);
-  return {
-    ...facts,
-    logoutUri: body.backchannelLogoutUri as string,
-    change: (over) => written('PUT', path, over),
-    remove: () => written('DELETE', path),
-    refusals: async () => {
-      await app.settled();
-      const { auditLogs } = (await auditLog()).body as {
-        auditLogs: { details: { reason: string; detail: string | null } }[];
-      };
-      return auditLogs.map(({ details: { reason, detail } }) => `${reason}: ${detail}`);
-    },
-  };
-}
-
-const owners = {
-  async tenant(): Promise<Owner> {
-    const { tenantId, email, admin } = await app.newTenant();
-    const facts = {
-      email,
-      routes: '/api/v1/auth/sso',
-      loginPath: `/api/v1/auth/sso/login?tenant_id=${tenantId}`,
-    };
-    const write: Write = (method, path, body) => admin.send(method, path, { body });
-    return ownerOf(facts, '/api/v1/admin/sso-configs', write, () =>
-      admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused'),
-    );
-  },
-  async organization(): Promise<Owner> {
-    const { email, slug, owner, write } = await newOrganization(app, undefined, HOME);
-    const routes = '/api/v1/org/auth/sso';
-    const loginPath = `${routes}/login?slug=${slug}`;
-    return ownerOf({ email, routes, loginPath }, '/api/v1/org/sso-configs', write, () =>
-      owner.get('/api/v1/org/audit-log?action=sso.sign_in_refused'),
-    );
-  },
-};
-
 describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) => {
-  let owner: Owner;
+  let owner: SsoOwner;
   beforeEach(async () => {
-    owner = await owners[kind]();
+    owner = await ssoOwner(app, provider, kind);
   });
 
   const start = async (query = '') => {

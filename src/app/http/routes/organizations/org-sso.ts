@@ -132,13 +132,13 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
             find,
             (authorization) => (believed = authorization),
           );
-          const { authorization, identity, vouchedBy, browserSecret, secure, idToken, provider } = finished;
+          const { authorization, identity, basis, browserSecret, secure, idToken, provider } = finished;
           const admin = await admitOrgAdmin(services, authorization.owner, identity);
           const code = await codeUnlessLoggedOut(services, finished, 'org-handoff', () =>
             issueOrgHandoff(services, authorization.owner, admin, {
               browserSecret,
               challenge: authorization.challenge,
-              vouchedBy,
+              basis,
               reauthenticated: authorization.reauthenticates,
               provider,
             }),

@@ -144,7 +144,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           tenantOidcConfig(services),
           (authorization) => (believed = authorization),
         );
-        const { authorization, identity, vouchedBy, secure, idToken, provider } = finished;
+        const { authorization, identity, basis, secure, idToken, provider } = finished;
         clearBrowserSecret(reply, state, secure);
         const { owner: tenantId, challenge, reauthenticates: reauthenticated } = authorization;
         const admin = await admitAdmin(services, tenantId, identity);
@@ -153,14 +153,14 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
         const code = await codeUnlessLoggedOut(services, finished, 'sso-handoff', () =>
           issueHandover(
             services.oneTimeTokens,
-            { tenantId, adminId, sessionEpoch, method: 'oidc', vouchedBy, reauthenticated, provider },
+            { tenantId, adminId, sessionEpoch, method: 'oidc', basis, reauthenticated, provider },
             challenge === null ? undefined : { challenge },
           ),
         );
         if (challenge !== null) return redirect(reply, 302, handoverAddress(tenantId, code));
         const sessionId = randomUUID();
         await services.oidcSessions.remember(tenantId, sessionId, provider);
-        const proof = { method: 'oidc', vouchedBy, reauthenticated, sessionId } as const;
+        const proof = { method: 'oidc', vouchedBy: basis.vouchedBy, reauthenticated, sessionId } as const;
         const tokens = await beginUnlessLoggedOut(
           services,
           { tenantId, sessionId, purpose: 'sso-handoff', code, actor },

@@ -64,7 +64,7 @@ interface SignInWithoutPage extends Omit<FinishedSamlSignIn, 'marks' | 'issuedAt
 /** Throws `SamlRefused` if the provider has logged the person out meanwhile. */
 async function beginWithoutPage(
   services: SamlRouteDependencies,
-  { tenantId, admin, vouchedBy, providerSession, until, reauthenticated, code, actor }: SignInWithoutPage,
+  { tenantId, admin, basis: { vouchedBy }, providerSession, until, reauthenticated, code, actor }: SignInWithoutPage,
 ): Promise<SsoTokens> {
   const sessionId = randomUUID();
   await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant.ts';
 import { openSsoSession, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
-import { isStillVouchedFor } from '../../../../contexts/identity/vouching.ts';
+import { isStillCarried } from '../../../../contexts/identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import type { OidcSessions } from '../../../../contexts/sso/oidc-sessions.ts';
 import type { ProviderSessions } from '../../../../contexts/sso/saml/provider-sessions.ts';
@@ -42,25 +42,17 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         const refused = new FailureError(unauthenticated('invalid_exchange_code'));
         const taken = await redeemHandover(services.oneTimeTokens, body.code, body.verifier);
         if (!taken) throw refused;
-        const {
-          tenantId,
-          adminId,
-          sessionEpoch,
-          method,
-          vouchedBy,
-          reauthenticated,
-          providerSession,
-          provider,
-          until,
-        } = taken;
+        const { tenantId, adminId, sessionEpoch, method, basis, reauthenticated, providerSession, provider, until } =
+          taken;
         const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
         if (
           admin?.status !== 'active' ||
           admin.sessionEpoch !== sessionEpoch ||
           (until !== undefined && until <= Date.now()) ||
-          !(await isStillVouchedFor(services.loader, 'tenant', tenantId, vouchedBy))
+          !(await isStillCarried(services.loader, 'tenant', tenantId, basis))
         )
           throw refused;
+        const { vouchedBy } = basis;
         const sessionId = randomUUID();
         if (providerSession !== undefined)
           await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);

@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../dsl/app.ts';
+import { startHostileOpenIdProvider, type HostileOpenIdProvider } from '../../../dsl/hostile-openid-provider.ts';
+import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
+import { ssoOwner, type SsoOwner } from '../../../dsl/sso-owner.ts';
+
+let app: TestApp;
+let provider: HostileOpenIdProvider;
+let nonce = '';
+beforeAll(async () => {
+  app = await startApp({ devMode: true });
+  provider = await startHostileOpenIdProvider('castellan', () => nonce);
+});
+afterAll(async () => {
+  await provider?.close();
+  await app?.close();
+});
+
+describe.each(['tenant', 'organization'] as const)('a sign-in of a %s whose configuration changes', (kind) => {
+  let owner: SsoOwner;
+  beforeEach(async () => {
+    owner = await ssoOwner(app, provider, kind, { emailsVerified: true });
+    provider.behave({ claims: { email: owner.email, email_verified: undefined } });
+  });
+
+  /** On the sign-in page, up to the redirect of the provider. */
+  const start = async () => {
+    const verifier = randomBytes(32).toString('base64url');
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    const started = await startsSignIn(app.anonymous, `${owner.loginPath}&return_to=login&challenge=${challenge}`);
+    ({ nonce } = started);
+    const callback = async () => {
+      const { cookie, state } = started;
+      const back = await returnsFromProvider(app.anonymous, `${owner.routes}/callback`, { code: 'c', state }, cookie);
+      return new URL(back.headers.get('location')!, 'https://here.example').searchParams;
+    };
+    const exchange = (parameters: URLSearchParams) =>
+      app.anonymous.post(`${owner.routes}/exchange`, {
+        code: parameters.get('sso_code') ?? parameters.get('org_sso_code'),
+        verifier,
+      });
+    return { callback, exchange };
+  };
+
+  const disabledForAMoment = async () => {
+    await owner.change({ isEnabled: false });
+    await owner.change({ isEnabled: true });
+  };
+  const toAndFro = async () => {
+    await owner.change({ clientId: 'other' });
+    await owner.change({ clientId: provider.clientId });
+  };
+  const changes: Record<string, () => Promise<unknown>> = {
+    'is disabled': () => owner.change({ isEnabled: false }),
+    'is disabled and enabled again': disabledForAMoment,
+    'gets another client for a moment': toAndFro,
+    'no longer vouches for e-mails': () => owner.change({ emailsVerified: false }),
+    'gets other domains': () => owner.change({ emailDomains: ['other.example'] }),
+    'gets one more domain': () => owner.change({ emailDomains: [owner.email.split('@')[1], 'other.example'] }),
+    'gets another client': () => owner.change({ clientId: 'other' }),
+    'is deleted': () => owner.remove(),
+  };
+
+  it.each(Object.entries(changes))('is refused if it %s before the callback', async (_what, change) => {
+    const { callback } = await start();
+    const { redeemed } = provider;
+    const before = redeemed.length;
+    await change();
+    const parameters = await callback();
+    expect(parameters.get('sso_error') ?? parameters.get('org_sso_error')).toBe('sso_not_configured');
+    expect(redeemed).toHaveLength(before);
+    expect(await owner.refusals()).toEqual(['sso_not_configured: changed during the sign-in']);
+  });
+
+  it.each(Object.entries(changes))('is refused if it %s before the exchange', async (_what, change) => {
+    const { callback, exchange } = await start();
+    const parameters = await callback();
+    await change();
+    const { status, body } = await exchange(parameters);
+    expect([status, body.code]).toEqual([401, 'invalid_exchange_code']);
+  });
+
+  it('goes on if only its name or the ways to the provider change', async () => {
+    const { callback, exchange } = await start();
+    await owner.change({ name: 'Other', scopes: 'openid email' });
+    const parameters = await callback();
+    await owner.change({ clientAuthentication: 'client_secret_post', clientSecret: 'new' });
+    expect((await exchange(parameters)).status).toBe(200);
+  });
+});
