@@ -1,7 +1,9 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import type { TestApp, TestResponse } from './app.ts';
-import type { LogoutTokenIssuer } from './logout-token.ts';
+import { logoutToken, type LogoutTokenIssuer } from './logout-token.ts';
 import { newOrganization } from './organization.ts';
+import { returnsFromProvider, startsSignIn } from './sso-browser.ts';
 
 export const HOME = 'https://castellan.example';
 
@@ -75,4 +77,48 @@ async function newOwner(app: TestApp, kind: 'tenant' | 'organization') {
     write: write as Write,
     auditLog: () => owner.get('/api/v1/org/audit-log?action=sso.sign_in_refused'),
   };
+}
+
+export interface PageSignIn {
+  readonly nonce: string;
+  /** The parameters with which the sign-in page is opened again. */
+  callback(): Promise<URLSearchParams>;
+  exchange(parameters: URLSearchParams, verifier?: string): Promise<TestResponse>;
+}
+
+/** A sign-in that began on the sign-in page, up to the redirect of the provider. */
+export async function startsOnPage(app: TestApp, { loginPath, routes }: SsoOwner): Promise<PageSignIn> {
+  const own = randomBytes(32).toString('base64url');
+  const challenge = createHash('sha256').update(own).digest('base64url');
+  const { nonce, cookie, state } = await startsSignIn(
+    app.anonymous,
+    `${loginPath}&return_to=login&challenge=${challenge}`,
+  );
+  return {
+    nonce,
+    callback: async () => {
+      const back = await returnsFromProvider(app.anonymous, `${routes}/callback`, { code: 'c', state }, cookie);
+      return new URL(back.headers.get('location')!, HOME).searchParams;
+    },
+    exchange: (parameters, verifier = own) =>
+      app.anonymous.post(`${routes}/exchange`, {
+        code: parameters.get('sso_code') ?? parameters.get('org_sso_code'),
+        verifier,
+      }),
+  };
+}
+
+/** A logout token of the provider arrives. */
+export async function logsOutAtProvider(
+  app: TestApp,
+  { logoutUri }: SsoOwner,
+  provider: LogoutTokenIssuer,
+  about: { readonly sub?: string; readonly sid?: string },
+  claims: Record<string, unknown> = {},
+): Promise<void> {
+  const { status } = await app.anonymous.send('POST', logoutUri.slice(HOME.length), {
+    raw: new URLSearchParams({ logout_token: logoutToken(provider, about, { claims }) }).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  expect(status).toBe(200);
 }

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { organization, organizationStream, type OrgAdminState } from '../organizations/domain/organization.ts';
 import { vouchedBySchema, type SignInBasis, type VouchedBy } from '../sso/domain/vouching.ts';
 import { providerSubjectSchema, type ProviderSubject } from '../sso/oidc-sessions.ts';
+import { CHANGED } from '../sso/domain/refusals.ts';
+import { signedOutSince, strangersCode, unknownCode, type CodeOwner } from '../sso/refused-exchange.ts';
+import { SsoRefused } from './sso-sign-in.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { browserDigest, isBrowserOf } from './browser-binding.ts';
 import { isStillCarried } from './vouching.ts';
@@ -59,47 +62,50 @@ export function issueOrgHandoff(
   );
 }
 
+export interface RedeemedOrgHandoff {
+  readonly organizationId: TenantId;
+  readonly admin: OrgAdminState;
+  readonly vouchedBy: VouchedBy;
+  readonly reauthenticated: boolean;
+  readonly provider: ProviderSubject | undefined;
+}
+
 /**
  * Returns the admin of a code, unless they were suspended or signed out everywhere since, or their provider is no
- * longer valid. Spends the code even in the wrong browser: a code that was seen elsewhere must not be usable.
+ * longer valid, or not in the same way. Spends the code even in the wrong browser: a code that was seen elsewhere must
+ * not be usable. Calls `onOwner` if the code is known. Throws `SsoRefused`.
  */
 export async function redeemOrgHandoff(
   services: OrgHandoffDependencies,
   code: string,
   { browserSecret, verifier }: HandoffProof,
-): Promise<
-  | {
-      readonly organizationId: TenantId;
-      readonly admin: OrgAdminState;
-      readonly vouchedBy: VouchedBy;
-      readonly reauthenticated: boolean;
-      readonly provider: ProviderSubject | undefined;
-    }
-  | undefined
-> {
+  onOwner: (owner: CodeOwner) => void,
+): Promise<RedeemedOrgHandoff> {
   const token = await services.oneTimeTokens.spend('org-handoff', code);
-  if (!token) return undefined;
+  const vouchedBy = vouchedBySchema.safeParse(token?.payload['vouchedBy']).data;
+  if (!token || !vouchedBy) throw unknownCode();
   const { tenantId: organizationId, subjectId, payload } = token;
-  // A challenge is the digest of its verifier (RFC 7636 §4.6), just as the cookie's digest is of its secret. \n If the
+  onOwner({ tenantId: organizationId, subjectId, protocol: 'oidc', configId: vouchedBy.configId });
+  // A challenge is the digest of its verifier (RFC 7636 §4.6), just as the cookie's digest is of its secret. If the
   // page gave a challenge, only its verifier counts: the cookie is also in a browser that was sent there by a link. A
   // verifier without a challenge comes from a page that did not begin this sign-in.
   const isPages = Boolean(verifier) || Boolean(payload['challenge']);
   const isTheirs = isPages
     ? isBrowserOf(verifier, payload['challenge'])
     : isBrowserOf(browserSecret, payload['browser']);
-  if (!isTheirs) return undefined;
-  const vouchedBy = vouchedBySchema.safeParse(payload['vouchedBy']).data;
+  if (!isTheirs) throw strangersCode();
   const version = z.int().safeParse(payload['version']).data;
-  if (!vouchedBy || !(await isStillCarried(services.loader, 'organization', organizationId, { vouchedBy, version })))
-    return undefined;
+  if (!(await isStillCarried(services.loader, 'organization', organizationId, { vouchedBy, version })))
+    throw new SsoRefused('sso_not_configured', CHANGED);
   const admin = (await services.loader.load(organization, organizationStream(organizationId))).admins.get(subjectId);
-  return admin?.status === 'active' && admin.sessionEpoch === payload['epoch']
-    ? {
-        organizationId,
-        admin,
-        vouchedBy,
-        reauthenticated: payload['reauthenticated'] === true,
-        provider: providerSubjectSchema.safeParse(payload['provider']).data,
-      }
-    : undefined;
+  if (!admin) throw new SsoRefused('account_not_found');
+  if (admin.status !== 'active') throw new SsoRefused('account_disabled');
+  if (admin.sessionEpoch !== payload['epoch']) throw signedOutSince();
+  return {
+    organizationId,
+    admin,
+    vouchedBy,
+    reauthenticated: payload['reauthenticated'] === true,
+    provider: providerSubjectSchema.safeParse(payload['provider']).data,
+  };
 }

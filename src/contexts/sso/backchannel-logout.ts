@@ -2,6 +2,7 @@ import type { Actor } from '../../platform/kernel/actor.ts';
 import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
+import { recordEndedCodes } from './ended-codes.ts';
 import { endLocalSession, type EndLocalSessionDependencies } from './end-local-session.ts';
 import { LogoutRefused } from './logout-token.ts';
 import type { RecordedSsoRefusals } from './recorded-refusals.ts';
@@ -53,7 +54,9 @@ async function endSessions(
   const loggedOut = await openIdProviderOf(services, found).loggedOut(token);
   if (!(await oidcSessions.claim(tenantId, configId, loggedOut))) throw new LogoutRefused('replayed');
   try {
-    const last = await endThose(services, tenantId, await oidcSessions.endedBy(tenantId, configId, loggedOut), actor);
+    const { sessionIds, codes } = await oidcSessions.endedBy(tenantId, configId, loggedOut);
+    await recordEndedCodes(services, { tenantId, protocol: 'oidc', actor }, codes);
+    const last = await endThose(services, tenantId, sessionIds, actor);
     await oidcSessions.conclude(tenantId, configId, loggedOut);
     return last;
   } catch (error) {

@@ -1,12 +1,15 @@
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { enabledSsoConfig } from './enabled-config.ts';
 import { enabledOrgConfig, type OrgOidcDependencies } from './org-oidc.ts';
+import type { SsoProtocol } from './domain/events.ts';
 import { claimedOwner } from './pending-authorization.ts';
 import { claimedTenant } from './saml/pending-requests.ts';
 
 export interface ClaimedOwner {
   readonly owner: TenantId;
   readonly kind: 'tenant' | 'organization';
+  /** One that is enabled. */
+  readonly protocol: SsoProtocol;
 }
 
 /**
@@ -20,6 +23,6 @@ export async function ownerWithSso(services: OrgOidcDependencies, state: string)
     enabledSsoConfig(services, owner, 'oidc'),
     enabledSsoConfig(services, owner, 'saml'),
   ]);
-  if (oidc ?? saml) return { owner, kind: 'tenant' };
-  return (await enabledOrgConfig(services, owner)) ? { owner, kind: 'organization' } : undefined;
+  if (oidc ?? saml) return { owner, kind: 'tenant', protocol: oidc ? 'oidc' : 'saml' };
+  return (await enabledOrgConfig(services, owner)) ? { owner, kind: 'organization', protocol: 'oidc' } : undefined;
 }

@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
+import { ENDED_CODE, waitedIn, type EndedCode } from './ended-codes.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';
 import { AHEAD_SECONDS, SKEW_SECONDS } from './openid-signatures.ts';
 
@@ -71,18 +72,26 @@ export class OidcSessions {
    * Our sessions that a logout concerns. A token with `sid` concerns that session, and those of the same person whose
    * ID token had no `sid`. Codes of the same sign-ins end here, also used ones: their sessions may not have begun yet.
    */
-  async endedBy(tenantId: TenantId, configId: string, loggedOut: LoggedOut): Promise<string[]> {
+  async endedBy(
+    tenantId: TenantId,
+    configId: string,
+    loggedOut: LoggedOut,
+  ): Promise<{ readonly sessionIds: readonly string[]; readonly codes: readonly EndedCode[] }> {
     const named = [
       this.#all(configId, 'sub', loggedOut.subject),
       this.#all(configId, 'sid', loggedOut.providerSessionId),
     ];
-    await this.#pool.statement(tenantId, `delete from one_time_tokens where ${MATCHES}`, [CODES, ...named]);
+    const ended = await this.#pool.statement<EndedCode & { waited: boolean }>(
+      tenantId,
+      `delete from one_time_tokens as code where ${MATCHES} returning ${ENDED_CODE}`,
+      [CODES, ...named],
+    );
     const { rows } = await this.#pool.statement<{ subject_id: string }>(
       tenantId,
       `select subject_id from one_time_tokens where ${MATCHES} and expires_at > now()`,
       [['oidc-session'], ...named],
     );
-    return rows.map(({ subject_id }) => subject_id);
+    return { sessionIds: rows.map(({ subject_id }) => subject_id), codes: waitedIn(ended.rows) };
   }
 
   /** True if an ID token names the person whose session this is. Its signature is not checked. */
@@ -99,15 +108,17 @@ export class OidcSessions {
   }
 
   /** Ends the codes of the session at the provider that one of ours began through: its person signs out there, too. */
-  async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<void> {
-    await this.#pool.statement(
+  async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<EndedCode[]> {
+    const { rows } = await this.#pool.statement<EndedCode & { waited: boolean }>(
       tenantId,
       `delete from one_time_tokens as code using one_time_tokens as session
         where code.tenant_id = $1 and code.purpose = any($2::text[]) and session.tenant_id = $1
           and session.purpose = 'oidc-session' and session.digest = $3
-          and code.payload->'provider' = session.payload->'provider'`,
+          and code.payload->'provider' = session.payload->'provider'
+       returning ${ENDED_CODE}`,
       [CODES, createHash('sha256').update(sessionId).digest()],
     );
+    return waitedIn(rows);
   }
 
   async forget(tenantId: TenantId, sessionId: string): Promise<void> {

@@ -3,7 +3,11 @@ import type { OidcConfig } from './domain/events.ts';
 import type { IssuerTrust } from './domain/fields.ts';
 import type { SignInBasis } from './domain/vouching.ts';
 import { SsoRefused, type ProvenIdentity } from '../identity/sso-sign-in.ts';
+import { CHANGED } from './domain/refusals.ts';
 import { basisNow, isStillCarried } from '../identity/vouching.ts';
+import type { Actor } from '../../platform/kernel/actor.ts';
+import { recordEndedCodes } from './ended-codes.ts';
+import type { RecordedSsoRefusals } from './recorded-refusals.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { destinationFetch, type OutboundSettings } from '../../platform/outbound/destinations.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
@@ -36,9 +40,6 @@ type Registered = EnabledConfig<
 >;
 /** Loads the enabled configuration of the sign-in's owner. */
 export type FindConfig = (owner: TenantId) => Promise<Registered | undefined>;
-
-/** The detail of a refusal. */
-export const CHANGED = 'changed during the sign-in';
 
 const CALLBACKS = { tenant: OIDC_CALLBACK, organization: ORG_OIDC_CALLBACK } as const;
 
@@ -162,6 +163,7 @@ export interface EndedSession {
   readonly owner: TenantId;
   readonly sessionId: string;
   readonly state: string;
+  readonly actor: Actor;
   /** An ID token of this session's person. */
   readonly idTokenHint: string | undefined;
 }
@@ -182,12 +184,13 @@ export async function ownIdToken(
  * the own session has ended already, so that is no error. Codes of the same session at the provider end, too.
  */
 export async function logoutAddress(
-  services: OidcSignInDependencies,
+  services: OidcSignInDependencies & { readonly ssoRefusals: RecordedSsoRefusals },
   found: Registered | undefined,
-  { owner, sessionId, state, idTokenHint }: EndedSession,
+  { owner, sessionId, state, actor, idTokenHint }: EndedSession,
 ): Promise<string | null> {
   if (!found) return null;
-  await services.oidcSessions.endCodesBeside(owner, sessionId);
+  const codes = await services.oidcSessions.endCodesBeside(owner, sessionId);
+  await recordEndedCodes(services, { tenantId: owner, protocol: 'oidc', actor }, codes);
   try {
     const request = { returnTo: found.externalBaseUrl + AFTER_LOGOUT, state, idTokenHint };
     return (await openIdProviderOf(services, found).endSessionUrl(request))?.href ?? null;

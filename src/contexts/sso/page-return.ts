@@ -5,6 +5,7 @@ import { vouchedBySchema, type SignInBasis } from './domain/vouching.ts';
 import type { SsoRefusal } from './domain/refusals.ts';
 import { providerSubjectSchema, type ProviderSubject } from './oidc-sessions.ts';
 import { samlMarksSchema, type SamlMarks } from './saml/logout-marks.ts';
+import { strangersCode, unknownCode, type CodeOwner } from './refused-exchange.ts';
 import { publicHint } from './refusal-hints.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
@@ -128,18 +129,21 @@ export const beginningAddress = (
   return `/login?${new URLSearchParams(begin).toString()}${fragment}`;
 };
 
-/** Spends the code, whether or not the verifier is right. */
+/** Spends the code, whether or not the verifier is right. Calls `onOwner` if the code is known. Throws `SsoRefused`. */
 export async function redeemHandover(
   tokens: OneTimeTokens,
   code: string,
   verifier: string,
-): Promise<SignInHandover | undefined> {
+  onOwner: (owner: CodeOwner) => void,
+): Promise<SignInHandover> {
   const token = await tokens.spend('sso-handoff', code);
   const payload = payloadSchema.safeParse(token?.payload);
-  if (!token || !payload.success) return undefined;
+  if (!token || !payload.success) throw unknownCode();
   const { challenge, vouchedBy, version, ...handed } = payload.data;
+  const { tenantId, subjectId } = token;
+  onOwner({ tenantId, subjectId, protocol: handed.method, configId: vouchedBy.configId });
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-  return { tenantId: token.tenantId, adminId: token.subjectId, basis: { vouchedBy, version }, ...handed };
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw strangersCode();
+  return { tenantId, adminId: subjectId, basis: { vouchedBy, version }, ...handed };
 }

@@ -17,6 +17,9 @@ export const ssoRefusals = [
 ] as const;
 export type SsoRefusal = (typeof ssoRefusals)[number];
 
+/** The detail of `sso_not_configured` if something that decides over a sign-in was changed since its start. */
+export const CHANGED = 'changed during the sign-in';
+
 /**
  * Each refused attempt, and each refused logout, has its own short stream: requests from unknown clients must not lengthen a stream that
  * decisions load. Nothing of the request is stored, only the reason.

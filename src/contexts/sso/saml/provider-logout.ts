@@ -6,6 +6,7 @@ import type { SamlConfig } from '../domain/events.ts';
 import { certificatesOf } from '../domain/saml-material.ts';
 import { enabledSsoConfig, type EnabledConfig } from '../enabled-config.ts';
 import { endLocalSession, type EndLocalSessionDependencies } from '../end-local-session.ts';
+import { recordEndedCodes } from '../ended-codes.ts';
 import type { RecordedSsoRefusals } from '../recorded-refusals.ts';
 import { logoutResponseXml, newMessageId, type LogoutOutcome } from './logout-messages.ts';
 import type { NamedByLogout } from './logout-marks.ts';
@@ -107,11 +108,12 @@ async function endSessions(
   { begunBefore }: LogoutRequest,
   actor: Actor,
 ): Promise<boolean> {
-  const sparesCodes = await services.samlSessions.endCodes(tenantId, named, begunBefore);
+  const { spares, codes } = await services.samlSessions.endCodes(tenantId, named, begunBefore);
+  await recordEndedCodes(services, { tenantId, protocol: 'saml', actor }, codes);
   const sessions = await services.samlSessions.of(tenantId, named, begunBefore);
   for (const { sessionId } of sessions.filter(({ isNewer }) => !isNewer)) {
     await endLocalSession(services, tenantId, sessionId, actor);
     await services.samlSessions.take(tenantId, sessionId);
   }
-  return sparesCodes || sessions.some(({ isNewer }) => isNewer);
+  return spares || sessions.some(({ isNewer }) => isNewer);
 }

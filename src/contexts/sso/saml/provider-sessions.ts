@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import { z } from 'zod';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import { ENDED_CODE, waitedIn, type EndedCode } from '../ended-codes.ts';
 import { HANDOVER_SECONDS } from '../page-return.ts';
 import type { ProviderSession } from './logout-messages.ts';
 import type { NamedByLogout, SamlMarks } from './logout-marks.ts';
@@ -109,10 +110,14 @@ export class ProviderSessions {
 
   /**
    * Ends the codes of sign-ins that a logout names: no session may follow. Call before `of`. Also a used code ends, because
-   * its session may not have begun yet. True if a newer one goes on.
+   * its session may not have begun yet. `spares`: a newer one goes on.
    */
-  async endCodes(tenantId: TenantId, { name, indexes }: NamedByLogout, begunBefore: number): Promise<boolean> {
-    const { rows } = await this.#pool.statement<{ spares: boolean }>(
+  async endCodes(
+    tenantId: TenantId,
+    { name, indexes }: NamedByLogout,
+    begunBefore: number,
+  ): Promise<{ readonly spares: boolean; readonly codes: readonly EndedCode[] }> {
+    const { rows } = await this.#pool.statement<{ spares: boolean; ended: (EndedCode & { waited: boolean })[] }>(
       tenantId,
       `with named as (
          select digest, expires_at, expires_at > to_timestamp($4) + make_interval(secs => $5) as is_newer
@@ -120,25 +125,31 @@ export class ProviderSessions {
           where tenant_id = $1 and purpose = 'sso-handoff' and payload->'marks'->>'name' = $2
             and (cardinality($3::text[]) = 0 or payload->'marks'->>'index' = any($3::text[]))),
        ended as (
-         delete from one_time_tokens
-          where tenant_id = $1 and purpose = 'sso-handoff' and digest in (select digest from named where not is_newer))
-       select coalesce(bool_or(is_newer and expires_at > now()), false) as spares from named`,
+         delete from one_time_tokens as code
+          where tenant_id = $1 and purpose = 'sso-handoff' and digest in (select digest from named where not is_newer)
+         returning ${ENDED_CODE})
+       select coalesce(bool_or(is_newer and expires_at > now()), false) as spares,
+              (select coalesce(jsonb_agg(to_jsonb(ended)), '[]') from ended) as ended
+         from named`,
       [name, indexes, begunBefore / 1000, HANDOVER_SECONDS],
     );
-    return rows[0]!.spares;
+    const { spares, ended } = rows[0]!;
+    return { spares, codes: waitedIn(ended) };
   }
 
   /** The same for one of our sessions, whose person signs out at the provider, too. */
-  async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<void> {
-    await this.#pool.statement(
+  async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<EndedCode[]> {
+    const { rows } = await this.#pool.statement<EndedCode & { waited: boolean }>(
       tenantId,
       `delete from one_time_tokens as code using one_time_tokens as session
         where code.tenant_id = $1 and code.purpose = 'sso-handoff' and session.tenant_id = $1
           and session.purpose = 'saml-session' and session.digest = $2
           and code.payload->'marks'->>'name' = session.payload->>'name'
-          and code.payload->'marks'->>'index' = session.payload->>'index'`,
+          and code.payload->'marks'->>'index' = session.payload->>'index'
+       returning ${ENDED_CODE}`,
       [this.#digest('session', sessionId)],
     );
+    return waitedIn(rows);
   }
 
   /**

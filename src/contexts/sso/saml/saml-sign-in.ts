@@ -10,7 +10,7 @@ import { certificatesOf } from '../domain/saml-material.ts';
 import type { SignInBasis } from '../domain/vouching.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
-import { CHANGED } from '../oidc-sign-in.ts';
+import { CHANGED } from '../domain/refusals.ts';
 import { acceptResponse, type ResponseChecks } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
 import type { SamlMarks } from './logout-marks.ts';

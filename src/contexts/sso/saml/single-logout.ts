@@ -1,4 +1,7 @@
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import type { Actor } from '../../../platform/kernel/actor.ts';
+import { recordEndedCodes } from '../ended-codes.ts';
+import type { RecordedSsoRefusals } from '../recorded-refusals.ts';
 import { samlEntityId } from '../domain/addresses.ts';
 import { enabledSsoConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
 import { logoutRequestXml, newMessageId } from './logout-messages.ts';
@@ -7,6 +10,7 @@ import { redirectAddress } from './redirect-binding.ts';
 
 export interface SingleLogoutDependencies extends EnabledConfigDependencies {
   readonly samlSessions: ProviderSessions;
+  readonly ssoRefusals: RecordedSsoRefusals;
 }
 
 /** The sign-in page of a tenant: where a browser ends up after a logout. */
@@ -21,8 +25,10 @@ export async function providerLogoutUrl(
   services: SingleLogoutDependencies,
   tenantId: TenantId,
   sessionId: string,
+  actor: Actor,
 ): Promise<string | null> {
-  await services.samlSessions.endCodesBeside(tenantId, sessionId);
+  const codes = await services.samlSessions.endCodesBeside(tenantId, sessionId);
+  await recordEndedCodes(services, { tenantId, protocol: 'saml', actor }, codes);
   const session = await services.samlSessions.take(tenantId, sessionId);
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
   if (!session || !enabled || enabled.config.idpSloUrl === null) return null;

@@ -1,9 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../dsl/app.ts';
 import { startHostileOpenIdProvider, type HostileOpenIdProvider } from '../../../dsl/hostile-openid-provider.ts';
-import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
-import { ssoOwner, type SsoOwner } from '../../../dsl/sso-owner.ts';
+import { ssoOwner, startsOnPage, type SsoOwner } from '../../../dsl/sso-owner.ts';
 
 let app: TestApp;
 let provider: HostileOpenIdProvider;
@@ -24,23 +22,10 @@ describe.each(['tenant', 'organization'] as const)('a sign-in of a %s whose conf
     provider.behave({ claims: { email: owner.email, email_verified: undefined } });
   });
 
-  /** On the sign-in page, up to the redirect of the provider. */
   const start = async () => {
-    const verifier = randomBytes(32).toString('base64url');
-    const challenge = createHash('sha256').update(verifier).digest('base64url');
-    const started = await startsSignIn(app.anonymous, `${owner.loginPath}&return_to=login&challenge=${challenge}`);
+    const started = await startsOnPage(app, owner);
     ({ nonce } = started);
-    const callback = async () => {
-      const { cookie, state } = started;
-      const back = await returnsFromProvider(app.anonymous, `${owner.routes}/callback`, { code: 'c', state }, cookie);
-      return new URL(back.headers.get('location')!, 'https://here.example').searchParams;
-    };
-    const exchange = (parameters: URLSearchParams) =>
-      app.anonymous.post(`${owner.routes}/exchange`, {
-        code: parameters.get('sso_code') ?? parameters.get('org_sso_code'),
-        verifier,
-      });
-    return { callback, exchange };
+    return started;
   };
 
   const disabledForAMoment = async () => {
@@ -79,6 +64,7 @@ describe.each(['tenant', 'organization'] as const)('a sign-in of a %s whose conf
     await change();
     const { status, body } = await exchange(parameters);
     expect([status, body.code]).toEqual([401, 'invalid_exchange_code']);
+    expect(await owner.refusals()).toEqual(['sso_not_configured: changed during the sign-in']);
   });
 
   it('goes on if only its name or the ways to the provider change', async () => {

@@ -5,9 +5,8 @@ import {
   type HostileOpenIdProvider,
   type Misbehaviour,
 } from '../../../dsl/hostile-openid-provider.ts';
-import { logoutToken } from '../../../dsl/logout-token.ts';
 import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
-import { ssoOwner, HOME, type SsoOwner } from '../../../dsl/sso-owner.ts';
+import { logsOutAtProvider, ssoOwner, type SsoOwner } from '../../../dsl/sso-owner.ts';
 
 let app: TestApp;
 let provider: HostileOpenIdProvider;
@@ -53,13 +52,7 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
     expect(calls).toBeGreaterThan(0);
     return answer;
   };
-  const logsOut = async (about: { sub?: string; sid?: string }, claims: Record<string, unknown> = {}) => {
-    const { status } = await app.anonymous.send('POST', owner.logoutUri.slice(HOME.length), {
-      raw: new URLSearchParams({ logout_token: logoutToken(provider, about, { claims }) }).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
-    expect(status).toBe(200);
-  };
+  const logsOut = (about: { sub?: string; sid?: string }) => logsOutAtProvider(app, owner, provider, about);
   const isIn = ({ status, headers }: TestResponse) =>
     kind === 'tenant' ? status === 200 : headers.get('location')!.includes('org_sso_code=');
   const now = () => Math.floor(Date.now() / 1_000);

@@ -81,11 +81,21 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     return (body.sessions as object[]).length;
   };
 
+  const refusals = async () => {
+    await app.settled();
+    const { body } = await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused');
+    return body.auditLogs.map(
+      ({ details: { protocol, detail } }: { details: Record<string, string> }) => `${protocol}: ${detail}`,
+    ) as string[];
+  };
+
   it('of the person ends the code of a finished callback', async () => {
     const code = await codeOf(await authenticated());
     await logsOut(tenant.email);
+    expect(await refusals()).toEqual(['saml: logged_out']);
     const { status, body } = await exchange(code);
     expect([status, body.error_code ?? body.code]).toEqual([401, 'invalid_exchange_code']);
+    expect(await refusals()).toEqual(['saml: unknown or used', 'saml: logged_out']);
   });
 
   it('of the session ends its code, and none of another session or person', async () => {
@@ -186,8 +196,14 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
       await codeOf(await authenticated(undefined, '_shared')),
       await codeOf(await authenticated(undefined, '_other')),
     ];
+    const total = async () =>
+      (await tenant.admin.get('/api/v1/admin/audit-log?action=sso.sign_in_refused')).body.total as number;
+    await app.settled();
+    const before = await total();
     const { status } = await app.as(body.accessToken).post('/api/v1/auth/sso/logout');
     expect(status).toBe(200);
+    expect((await refusals())[0]).toBe('saml: logged_out');
+    expect(await total()).toBe(before + 1);
     expect((await exchange(codes[0]!)).status).toBe(401);
     expect((await exchange(codes[1]!)).status).toBe(200);
   });

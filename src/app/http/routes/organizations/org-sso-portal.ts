@@ -15,6 +15,8 @@ import { beginningAddress, orgRefusalAddress } from '../../../../contexts/sso/pa
 import { asTenantId, INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import { openAccess, orgReader } from '../../access.ts';
 import { clearLogoutHint, readLogoutHint } from '../../logout-hint-cookie.ts';
+import type { RecordedSsoRefusals } from '../../../../contexts/sso/recorded-refusals.ts';
+import { actorOf } from '../../principal.ts';
 import { redirect } from '../../redirect.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { initiation } from '../sso/sso-initiate.ts';
@@ -22,6 +24,7 @@ import type { RefreshTokens } from '../../../../contexts/identity/refresh-tokens
 
 export interface OrgSsoPortalRouteDependencies extends OidcSignInDependencies, OrgOidcDependencies {
   readonly refreshTokens: RefreshTokens;
+  readonly ssoRefusals: RecordedSsoRefusals;
 }
 
 const route = routeWith<OrgSsoPortalRouteDependencies>();
@@ -95,7 +98,8 @@ export const orgSsoPortalRoutes: RouteGroup<OrgSsoPortalRouteDependencies> = {
         await run(endSession, { sessionId, reason: 'sso_logout' });
         await services.refreshTokens.revokeSession(tenantId, sessionId);
         const found = method === 'org_sso' ? await enabledOrgConfig(services, tenantId) : undefined;
-        const ended = { owner: tenantId, sessionId, state: 'organization' };
+        const actor = actorOf(request.principal, request);
+        const ended = { owner: tenantId, sessionId, state: 'organization', actor };
         const idTokenHint = found && (await ownIdToken(services, found, ended, readLogoutHint(request)));
         if (idTokenHint !== undefined) clearLogoutHint(reply, ORG_OIDC_LOGOUT, isSecure(found!));
         return { success: true, logoutUrl: await logoutAddress(services, found, { ...ended, idTokenHint }) };

@@ -7,6 +7,7 @@ import {
   issueOrgHandoff,
   redeemOrgHandoff,
   type OrgHandoffDependencies,
+  type RedeemedOrgHandoff,
 } from '../../../../contexts/identity/org-handoff.ts';
 import {
   issueOrgReauthentication,
@@ -14,6 +15,8 @@ import {
 } from '../../../../contexts/identity/reauthentication.ts';
 import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
 import { SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
+import type { Actor } from '../../../../platform/kernel/actor.ts';
+import { recordRefusedExchange, type CodeOwner } from '../../../../contexts/sso/refused-exchange.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../../../platform/kernel/ids.ts';
 import {
@@ -57,6 +60,29 @@ export interface OrgSsoRouteDependencies
 const route = routeWith<OrgSsoRouteDependencies>();
 
 const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery, login_hint: loginHint }).check(oneNamed);
+
+/** Begins the session of a sign-in, and its proof. Throws `SsoRefused` if a logout came in between. */
+async function sessionOf(
+  services: OrgSsoRouteDependencies,
+  { organizationId: tenantId, admin, vouchedBy, reauthenticated, provider }: RedeemedOrgHandoff,
+  code: string,
+  actor: Actor,
+) {
+  const { adminId, sessionEpoch: epoch, role } = admin;
+  const sessionId = randomUUID();
+  if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
+  const opened = { tenantId, sessionId, epoch, role, vouchedBy, actor };
+  const tokens = await beginUnlessLoggedOut(
+    services,
+    { tenantId, sessionId, purpose: 'org-handoff', code, actor },
+    () => openSession(services, { ...opened, subjectId: adminId, subjectKind: 'org_admin', method: 'org_sso' }),
+  );
+  if (!tokens) throw new SsoRefused('invalid_assertion', 'logged_out');
+  const proof = reauthenticated
+    ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) }
+    : {};
+  return { ...tokens, ...proof };
+}
 
 export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
   area: 'org',
@@ -175,27 +201,19 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
       body: z.object({ code: z.string().min(1).max(256), verifier: z.string().max(256).optional() }),
       response: signedInToOrganizationByProvider,
       handle: async ({ body: { code, verifier }, services, request, ask }) => {
-        const redeemed = await redeemOrgHandoff(services, code, {
-          browserSecret: readBrowserSecret(request, code),
-          verifier,
-        });
-        if (!redeemed) throw new FailureError(unauthenticated('invalid_exchange_code'));
-        const { organizationId: tenantId, admin, vouchedBy, reauthenticated, provider } = redeemed;
-        const { adminId, sessionEpoch: epoch, role } = admin;
         const actor = actorOf(undefined, request);
-        const sessionId = randomUUID();
-        if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
-        const opened = { tenantId, sessionId, epoch, role, vouchedBy, actor };
-        const tokens = await beginUnlessLoggedOut(
-          services,
-          { tenantId, sessionId, purpose: 'org-handoff', code, actor },
-          () => openSession(services, { ...opened, subjectId: adminId, subjectKind: 'org_admin', method: 'org_sso' }),
-        );
-        if (!tokens) throw new FailureError(unauthenticated('invalid_exchange_code'));
-        const proof = reauthenticated
-          ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) }
-          : {};
-        return { ...tokens, ...proof, user: await shown(ask(getOrgAdmin, { adminId }, tenantId)) };
+        const proof = { browserSecret: readBrowserSecret(request, code), verifier };
+        let owner: CodeOwner | undefined;
+        try {
+          const redeemed = await redeemOrgHandoff(services, code, proof, (known) => (owner = known));
+          const { organizationId, admin } = redeemed;
+          const tokens = await sessionOf(services, redeemed, code, actor);
+          return { ...tokens, user: await shown(ask(getOrgAdmin, { adminId: admin.adminId }, organizationId)) };
+        } catch (error) {
+          if (!(error instanceof SsoRefused)) throw error;
+          await recordRefusedExchange(services, error, { code, owner, actor });
+          throw new FailureError(unauthenticated('invalid_exchange_code'));
+        }
       },
     }),
   ],

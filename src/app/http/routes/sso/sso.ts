@@ -8,6 +8,7 @@ import { providerLogoutUrl, type SingleLogoutDependencies } from '../../../../co
 import { OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { openAccess } from '../../access.ts';
 import { clearLogoutHint, readLogoutHint } from '../../logout-hint-cookie.ts';
+import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { liveAdminSession, type LiveAdminSessionDependencies } from './live-admin-session.ts';
 import { ssoTenantOf, tenantQuery } from './sso-tenant.ts';
@@ -78,12 +79,13 @@ export const ssoRoutes: RouteGroup<SsoRouteDependencies> = {
         const { tenantId, sessionId } = principal;
         const { method } = await services.loader.load(session, sessionStream(tenantId, sessionId));
         request.principal = principal;
+        const actor = actorOf(principal, request);
         await run(endSession, { sessionId, reason: 'sso_logout' }, tenantId);
         await services.refreshTokens.revokeSession(tenantId, sessionId);
         if (method === 'saml')
-          return { success: true, logoutUrl: await providerLogoutUrl(services, tenantId, sessionId) };
+          return { success: true, logoutUrl: await providerLogoutUrl(services, tenantId, sessionId, actor) };
         const found = method === 'oidc' ? await enabledSsoConfig(services, tenantId, 'oidc') : undefined;
-        const ended = { owner: tenantId, sessionId, state: tenantId };
+        const ended = { owner: tenantId, sessionId, state: tenantId, actor };
         const idTokenHint = found && (await ownIdToken(services, found, ended, readLogoutHint(request)));
         if (idTokenHint !== undefined) clearLogoutHint(reply, OIDC_LOGOUT, isSecure(found!));
         return { success: true, logoutUrl: await logoutAddress(services, found, { ...ended, idTokenHint }) };
