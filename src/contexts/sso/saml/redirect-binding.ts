@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { refuseSaml } from './refused.ts';
-import { isSignatureOf } from './signature-algorithms.ts';
+import { isSignatureOf, isStrongSignature } from './signature-algorithms.ts';
 import { decodedText } from './xml-guard.ts';
 
 const SIGNATURE_METHODS: Readonly<Record<string, string>> = {
@@ -63,6 +63,7 @@ export function signedRedirectMessage(
   );
   const value = Buffer.from(decodedPart(signature), 'base64');
   const method = decodedPart(algorithm);
+  if (!isStrongSignature(method)) refuseSaml('weak_algorithm', 'signed with another algorithm');
   if (!certificatesPem.some((certificate) => isSignatureOf(method, octets, value, certificate)))
     refuseSaml('signature', 'the signature is wrong');
   return inflated(decodedPart(message));

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inflateRawSync } from 'node:zlib';
@@ -364,5 +364,16 @@ describe("a SAML provider's metadata and logout", () => {
     await tenant.admin.put(`/api/v1/admin/sso-configs/${configId}`, { idpSloUrl: null });
     const nowhere = await navigate(app.url + sentBy(logoutRequest(tenant.email, { destination: '' })));
     expect([nowhere.status, nowhere.text]).toEqual([401, expect.stringContaining('still signed in')]);
+  });
+
+  it('says that a request is signed with SHA-1, by redirect and by form', async () => {
+    const xml = logoutRequest(tenant.email);
+    const address = new URL(sentBy(xml), 'https://here.example');
+    const query = address.search.slice(1).replace(/&SigAlg=.*/, '');
+    const [tenantId, ...signed] = query.split('&');
+    const octets = [...signed, `SigAlg=${encodeURIComponent('http://www.w3.org/2000/09/xmldsig#rsa-sha1')}`].join('&');
+    const signature = sign('sha1', Buffer.from(octets), provider.pair.privateKeyPem).toString('base64');
+    await app.anonymous.get(`${address.pathname}?${tenantId}&${octets}&Signature=${encodeURIComponent(signature)}`);
+    expect((await reasonsOfRefusals())[0]).toBe('weak_algorithm');
   });
 });
