@@ -21,6 +21,18 @@ export const classified =
     }
   };
 
+/** Remembers the address of the last call: the library's errors do not say which one they are about. */
+export function observed(fetch: GuardedFetch): { readonly fetch: GuardedFetch; lastAddress(): string | undefined } {
+  let last: string | undefined;
+  return {
+    fetch: (address, request) => {
+      last = String(address);
+      return fetch(address, request);
+    },
+    lastAddress: () => last,
+  };
+}
+
 /**
  * Makes the library use the guarded fetch: addresses that the guard blocks are not reached, and redirects are not
  * followed.

@@ -4,8 +4,8 @@ import { REAUTHENTICATION_SECONDS } from '../identity/reauthentication.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { GuardedFetch } from '../../platform/outbound/guarded-fetch.ts';
 import { clientAuthenticationFor } from './client-authentication.ts';
-import { identityOf, isIncomplete, withStatement, type PersonClaims } from './openid-identity.ts';
-import { classified, guarded } from './openid-calls.ts';
+import { identityOf, isIncomplete, namesEmail, withStatement, type PersonClaims } from './openid-identity.ts';
+import { classified, guarded, observed } from './openid-calls.ts';
 import type { AuthorizationRequest, OpenIdClient, OpenIdProvider } from './openid-provider.ts';
 import { LogoutRefused, readLogoutToken } from './logout-token.ts';
 import {
@@ -45,7 +45,8 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
       return oidc.buildAuthorizationUrl(config, parameters);
     },
     async redeem(query, request) {
-      const config = await discovered(client, reach);
+      const calls = observed(reach.fetch);
+      const config = await discovered(client, { ...reach, fetch: calls.fetch });
       // The library reads an empty one as none.
       if (query.getAll('iss').includes('')) throw new SsoRefused('invalid_assertion', 'response of another issuer');
       try {
@@ -68,7 +69,8 @@ export function openIdProvider(client: OpenIdClient, reach: OidcHttpOptions): Op
           issuedAt: claims.iat,
         };
       } catch (error) {
-        throw exchangeRefusal(error, 'token response');
+        const { jwks_uri: keys } = config.serverMetadata();
+        throw exchangeRefusal(error, calls.lastAddress() === parsedUrl(keys!)?.href ? 'keys' : 'token response');
       }
     },
     async endSessionUrl({ returnTo, idTokenHint, state }) {
@@ -119,7 +121,7 @@ async function completedClaims(
   if (!isIncomplete(claims) || !config.serverMetadata().userinfo_endpoint) return claims;
   const known = await oidc.fetchUserInfo(config, accessToken, claims.sub).catch((error: unknown) => {
     if (!SAYS_NOTHING.has(responseStatus(error))) throw exchangeRefusal(error, 'userinfo response');
-    if (claims['email'] === undefined) throw new SsoRefused('email_not_verified', 'userinfo refused');
+    if (!namesEmail(claims)) throw new SsoRefused('email_not_verified', 'userinfo refused');
     return undefined;
   });
   return known ? withStatement(claims, known) : claims;

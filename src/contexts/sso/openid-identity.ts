@@ -21,9 +21,11 @@ function statementOf({ email_verified: verified, xms_edov: domainOwnerVerified }
   return isTrue(stated) ? 'verified' : 'unverified';
 }
 
+/** A claim that is null says as little as one that is left out (Core 1.0 §5.3.2). */
+export const namesEmail = ({ email }: PersonClaims): boolean => email !== undefined && email !== null;
+
 /** True if the userinfo endpoint may know what the ID token does not say: the e-mail, or whether it is verified. */
-export const isIncomplete = (claims: PersonClaims): boolean =>
-  claims['email'] === undefined || statementOf(claims) === 'none';
+export const isIncomplete = (claims: PersonClaims): boolean => !namesEmail(claims) || statementOf(claims) === 'none';
 
 /**
  * The claims of an ID token with what the userinfo endpoint says about its e-mail. About another e-mail it says nothing of use:
@@ -32,8 +34,8 @@ export const isIncomplete = (claims: PersonClaims): boolean =>
 export function withStatement(claims: PersonClaims, known: PersonClaims): PersonClaims {
   const isDenied = [claims, known].some((said) => statementOf(said) === 'unverified');
   const denied = isDenied ? { email_verified: false } : {};
-  if (claims['email'] === undefined) return { ...known, ...denied };
-  if (known['email'] === undefined) return { ...claims, ...denied };
+  if (!namesEmail(claims)) return { ...known, ...denied };
+  if (!namesEmail(known)) return { ...claims, ...denied };
   if (folded(known['email']) !== folded(claims['email'])) throw new SsoRefused('email_not_verified', 'two e-mails');
   return { ...known, email: claims['email'], ...denied };
 }
@@ -45,7 +47,7 @@ const folded = (email: unknown): string => String(email).toLowerCase();
  * says nothing; an e-mail that the provider calls unverified stays refused. Throws `SsoRefused`.
  */
 export function identityOf(subject: string, claims: PersonClaims, emailsVerified: boolean): OpenIdIdentity {
-  if (claims['email'] === undefined) throw new SsoRefused('email_not_verified', 'no e-mail');
+  if (!namesEmail(claims)) throw new SsoRefused('email_not_verified', 'no e-mail');
   const email = emailField.safeParse(claims['email']);
   if (!email.success) throw new SsoRefused('email_not_verified', 'invalid e-mail');
   const statement = statementOf(claims);

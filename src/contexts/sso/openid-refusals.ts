@@ -3,7 +3,7 @@ import { SsoRefused } from '../identity/sso-sign-in.ts';
 import { certificateProblem, type CertificateProblem } from '../../platform/outbound/certificate-problem.ts';
 import { OutboundRefused } from '../../platform/outbound/guarded-fetch.ts';
 import { NotReached, TooLarge } from './openid-calls.ts';
-import { claimsRefusal } from './openid-token-refusals.ts';
+import { claimsRefusal, reasonFor, type AwaitedResponse } from './openid-token-refusals.ts';
 
 /** OAuth error codes are short identifiers (RFC 6749 §4.1.2.1); any other text is dropped. */
 const errorCode = (text: unknown): string =>
@@ -101,22 +101,25 @@ export function issuerRefusal(error: unknown): SsoRefused {
   return new SsoRefused('idp_error', codeOf(error) === 'OAUTH_RESPONSE_IS_NOT_JSON' ? UNEXPECTED : 'discovery');
 }
 
+const CHALLENGED: Readonly<Record<AwaitedResponse, string>> = {
+  'token response': 'invalid_client',
+  keys: 'unexpected status',
+  'userinfo response': 'userinfo refused',
+};
+
 /** The code led to no identity: the issuer refused, could not be reached, or returned invalid data. */
-export function exchangeRefusal(error: unknown, response: 'token response' | 'userinfo response'): SsoRefused {
+export function exchangeRefusal(error: unknown, response: AwaitedResponse): SsoRefused {
   if (error instanceof SsoRefused) return error;
   if (error instanceof oidc.AuthorizationResponseError) return new SsoRefused('idp_error', errorCode(error.error));
   const status = responseStatus(error);
   const detail = callDetail(error) ?? passingDetail(status);
-  if (detail) return new SsoRefused('token_exchange_failed', detail);
+  const reason = reasonFor(response);
+  if (detail) return new SsoRefused(reason, detail);
   if (causeOf(error, TooLarge)) return new SsoRefused('invalid_assertion', 'too_large');
   // The endpoint asks for other credentials (RFC 9110 §11.6.1), as some do for a wrong or expired client secret.
-  if (error instanceof oidc.WWWAuthenticateChallengeError)
-    return new SsoRefused(
-      'token_exchange_failed',
-      response === 'token response' ? 'invalid_client' : 'userinfo refused',
-    );
-  if (error instanceof oidc.ResponseBodyError) return new SsoRefused('token_exchange_failed', errorCode(error.error));
-  if (codeOf(error) === 'OAUTH_RESPONSE_IS_NOT_JSON') return new SsoRefused('token_exchange_failed', UNEXPECTED);
-  if (status !== undefined) return new SsoRefused('token_exchange_failed', statusDetail(status));
+  if (error instanceof oidc.WWWAuthenticateChallengeError) return new SsoRefused(reason, CHALLENGED[response]);
+  if (error instanceof oidc.ResponseBodyError) return new SsoRefused(reason, errorCode(error.error));
+  if (codeOf(error) === 'OAUTH_RESPONSE_IS_NOT_JSON') return new SsoRefused(reason, UNEXPECTED);
+  if (status !== undefined) return new SsoRefused(reason, statusDetail(status));
   return claimsRefusal(error, response);
 }

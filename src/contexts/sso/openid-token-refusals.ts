@@ -22,8 +22,15 @@ function libraryError(error: unknown): LibraryError {
 
 const refused = (detail: string) => new SsoRefused('invalid_assertion', detail);
 
+/** The response that a call of a sign-in was about, after the code had come. */
+export type AwaitedResponse = 'token response' | 'keys' | 'userinfo response';
+
+/** Only the token endpoint exchanges a code. The others are away, or wrong, while tokens are there. */
+export const reasonFor = (response: AwaitedResponse): 'token_exchange_failed' | 'idp_error' =>
+  response === 'token response' ? 'token_exchange_failed' : 'idp_error';
+
 /** A response was read, but what is in it does not count. The detail names what, never its value. */
-export function claimsRefusal(error: unknown, response: 'token response' | 'userinfo response'): SsoRefused {
+export function claimsRefusal(error: unknown, response: AwaitedResponse): SsoRefused {
   const library = libraryError(error);
   switch (library.code) {
     case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
@@ -36,7 +43,7 @@ export function claimsRefusal(error: unknown, response: 'token response' | 'user
       return refused('oauth_key_selection_failed');
     case 'OAUTH_PARSE_ERROR':
       return library.message.includes('"response" body')
-        ? new SsoRefused('token_exchange_failed', 'unexpected response')
+        ? new SsoRefused(reasonFor(response), 'unexpected response')
         : refused('malformed');
     case 'OAUTH_INVALID_RESPONSE':
       return invalidData(library, response);
@@ -48,7 +55,7 @@ export function claimsRefusal(error: unknown, response: 'token response' | 'user
   }
 }
 
-function invalidData({ message, about }: LibraryError, response: 'token response' | 'userinfo response'): SsoRefused {
+function invalidData({ message, about }: LibraryError, response: AwaitedResponse): SsoRefused {
   if ('signature' in about) return refused('signature');
   if ('header' in about) return refused(algorithmDetail(about['header']));
   if ('claims' in about) return refused(missing(/"([a-z_]+)"/.exec(message)?.[1]));
@@ -59,7 +66,8 @@ function invalidData({ message, about }: LibraryError, response: 'token response
   if (message.includes('"keys"')) return refused('unreadable keys');
   if (message.includes('"id_token"') && !(about['body'] as { id_token?: unknown }).id_token)
     return refused('no id token');
-  return 'body' in about ? new SsoRefused('token_exchange_failed', response) : refused('malformed');
+  if (!('body' in about)) return refused('malformed');
+  return response === 'keys' ? refused('unreadable keys') : new SsoRefused(reasonFor(response), response);
 }
 
 function unsupported({ message, about }: LibraryError): string {

@@ -4,7 +4,7 @@
  */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['unreachable', 'unreachable'],
-  ['too many requests', 'unreachable'],
+  ['too many requests', 'too_many'],
   ['unexpected response', 'unreachable'],
   ['the address is not public', 'unreachable'],
   ['untrusted certificate', 'unreachable'],

@@ -19,6 +19,10 @@ describe('the sign-in page', () => {
       expect(ssoError('invalid_assertion', publicHint(detail))).toContain('compare the clocks');
   });
 
+  it('tells somebody whose provider limits requests to wait', () => {
+    expect(ssoError('token_exchange_failed', publicHint('too many requests'))).toContain('Wait a minute');
+  });
+
   it('tells strangers nothing about signatures, issuers and audiences', () => {
     for (const detail of ['signature', 'iss', 'aud', 'issuer', 'audience', 'foreign domain', null])
       expect(publicHint(detail)).toBeUndefined();

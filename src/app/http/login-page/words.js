@@ -47,6 +47,7 @@ const SSO_ERRORS = new Map([
 /** What is known beside the reason; more precise than the words for the reason alone. */
 const SSO_HINTS = new Map([
   ['unreachable', 'The identity provider cannot be reached at the moment. Try again later.'],
+  ['too_many', 'The identity provider has too many requests at the moment. Wait a minute, then try again.'],
   [
     'discovery',
     'The identity provider does not describe itself as this service expects. Tell your administrator: the issuer URL may be wrong.',

@@ -74,14 +74,15 @@ describe('a provider that cannot serve now', () => {
       'token_exchange_failed: unreachable',
     ],
     ['token with a page', { raw: { '/token': html } }, 'token_exchange_failed: unexpected response'],
-    ['keys 429', { raw: { '/jwks': { status: 429 } } }, 'token_exchange_failed: too many requests'],
-    ['userinfo 429', { ...asksUserinfo, userinfo: { status: 429 } }, 'token_exchange_failed: too many requests'],
-    ['userinfo 302', { ...asksUserinfo, userinfo: { status: 302 } }, 'token_exchange_failed: unexpected response'],
-    [
-      'userinfo with a page',
-      { ...asksUserinfo, raw: { '/userinfo': html } },
-      'token_exchange_failed: unexpected response',
-    ],
+    ['keys 429', { raw: { '/jwks': { status: 429 } } }, 'idp_error: too many requests'],
+    ['keys 408', { raw: { '/jwks': { status: 408 } } }, 'idp_error: unreachable'],
+    ['keys 503', { raw: { '/jwks': { status: 503 } } }, 'idp_error: unreachable'],
+    ['keys with a redirect', { raw: { '/jwks': { status: 302 } } }, 'idp_error: unexpected response'],
+    ['keys with a page', { raw: { '/jwks': html } }, 'idp_error: unexpected response'],
+    ['userinfo 503', { ...asksUserinfo, userinfo: { status: 503 } }, 'idp_error: unreachable'],
+    ['userinfo 429', { ...asksUserinfo, userinfo: { status: 429 } }, 'idp_error: too many requests'],
+    ['userinfo 302', { ...asksUserinfo, userinfo: { status: 302 } }, 'idp_error: unexpected response'],
+    ['userinfo with a page', { ...asksUserinfo, raw: { '/userinfo': html } }, 'idp_error: unexpected response'],
   ])('%s gives 503 with Retry-After, and the same address counts later', async (_what, behaviour, refusal) => {
     for (const tenant of [acme, vouching]) {
       const comeBack = await start(tenant);
@@ -100,7 +101,7 @@ describe('a provider that cannot serve now', () => {
 describe('a userinfo endpoint without a statement', () => {
   const unstated = { email_verified: undefined };
   it.each<[string, Misbehaviour, string]>([
-    ['400', { userinfo: { status: 400 } }, 'token_exchange_failed: unexpected status'],
+    ['400', { userinfo: { status: 400 } }, 'idp_error: unexpected status'],
     [
       'a broken token',
       {
@@ -113,12 +114,12 @@ describe('a userinfo endpoint without a statement', () => {
     [
       'an address that is not public',
       { userinfo: { status: 200 }, discovery: { userinfo_endpoint: 'http://169.254.169.254/userinfo' } },
-      'token_exchange_failed: the address is not public',
+      'idp_error: the address is not public',
     ],
     [
       'no address',
       { userinfo: { status: 200 }, discovery: { userinfo_endpoint: 'userinfo' } },
-      'token_exchange_failed: the address is not a URL',
+      'idp_error: the address is not a URL',
     ],
     [
       'too much',
@@ -128,6 +129,22 @@ describe('a userinfo endpoint without a statement', () => {
   ])('(%s) admits nobody, whatever the configuration says', async (_what, behaviour, refusal) => {
     expect((await (await start(vouching))({ ...behaviour, claims: unstated })).status).toBe(401);
     expect(await lastRefusal(vouching)).toBe(refusal);
+  });
+
+  it.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
+    ['null', {}, { email: null, email_verified: true }, 'email_not_verified: nothing said'],
+    ['null in both', { email: null }, { email: null, email_verified: true }, 'email_not_verified: no e-mail'],
+    ['null, and a no', {}, { email: null, email_verified: false }, 'email_not_verified: called unverified'],
+    ['another one', {}, { email: 'b@b.example', email_verified: true }, 'email_not_verified: two e-mails'],
+  ])('whose e-mail is %s is refused for what it is', async (_what, idToken, claims, refusal) => {
+    const userinfo = { status: 200, claims };
+    expect((await (await start())({ userinfo, claims: { ...unstated, ...idToken } })).status).toBe(401);
+    expect(await lastRefusal()).toBe(refusal);
+  });
+
+  it('names the e-mail that is null in the ID token', async () => {
+    const userinfo = { status: 200, claims: { email: acme.email, email_verified: true } };
+    expect((await (await start())({ userinfo, claims: { ...unstated, email: null } })).status).toBe(200);
   });
 
   it.each([401, 403, 404])('(%d) says nothing, so the configuration decides', async (status) => {
