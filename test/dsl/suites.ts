@@ -75,8 +75,8 @@ export const PEERS = [
   // Corpora of attacks on single sign-on, and races of sign-ins and logouts.
   'test/app/http/sso/changed-configuration.test.ts',
   'test/app/http/sso/oidc-refusal-details.test.ts',
-  'test/app/http/sso/refused-exchange.test.ts',
   'test/app/http/sso/overtaken-callback.test.ts',
+  'test/app/http/sso/refused-exchange.test.ts',
   'test/contexts/sso/oidc-attacks.test.ts',
   'test/contexts/sso/saml/accept-response.test.ts',
   'test/contexts/sso/saml/logout-before-exchange.test.ts',

@@ -52,7 +52,7 @@ async function endSessions(
   const { oidcSessions } = services;
   const { configId } = found.config;
   const loggedOut = await openIdProviderOf(services, found).loggedOut(token);
-  if (!(await oidcSessions.claim(tenantId, configId, loggedOut))) throw new LogoutRefused('replayed');
+  if (!(await oidcSessions.claim(tenantId, found.config, loggedOut))) throw new LogoutRefused('replayed');
   try {
     const { sessionIds, codes } = await oidcSessions.endedBy(tenantId, configId, loggedOut);
     await recordEndedCodes(services, { tenantId, protocol: 'oidc', actor }, codes);

@@ -14,12 +14,17 @@ export interface CodeUnlessLoggedOutDependencies {
  */
 export async function codeUnlessLoggedOut(
   { oneTimeTokens, oidcSessions }: CodeUnlessLoggedOutDependencies,
-  { authorization: { owner, configId }, provider, times }: Pick<FinishedSignIn, 'authorization' | 'provider' | 'times'>,
+  {
+    authorization: { owner },
+    issuer,
+    provider,
+    times,
+  }: Pick<FinishedSignIn, 'authorization' | 'issuer' | 'provider' | 'times'>,
   purpose: 'sso-handoff' | 'org-handoff',
   issue: () => Promise<string>,
 ): Promise<string> {
   const code = await issue();
-  if (!(await oidcSessions.isLoggedOut(owner, configId, provider, times))) return code;
+  if (!(await oidcSessions.isLoggedOut(owner, issuer, provider, times))) return code;
   await oneTimeTokens.discard(purpose, code);
   throw new SsoRefused('invalid_assertion', 'logged_out');
 }

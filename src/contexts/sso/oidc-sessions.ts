@@ -5,6 +5,7 @@ import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { ENDED_CODE, waitedIn, type EndedCode } from './ended-codes.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';
+import { withoutSlash } from './openid-refusals.ts';
 import { AHEAD_SECONDS, SKEW_SECONDS } from './openid-signatures.ts';
 
 /** Keyed digests of a person and of a session at a provider. */
@@ -17,6 +18,12 @@ export interface SignInTimes {
   readonly acceptedAt: number;
   /** `iat` of the ID token: by the issuer's clock, in epoch seconds. */
   readonly issuedAt: number;
+}
+
+/** A subject belongs to its issuer: that of another one, which the configuration had before, is somebody else. */
+export interface AskedIssuer {
+  readonly configId: string;
+  readonly issuerUrl: string;
 }
 
 /** Longer than any session of an administrator. */
@@ -134,11 +141,12 @@ export class OidcSessions {
    * with any difference of the clocks. A claim that was not `conclude`-d holds for `CLAIM_SECONDS`: its process may have died.
    * It names whom the token names, for sign-ins at the same time (`isLoggedOut`), so claim before `endedBy`.
    */
-  async claim(tenantId: TenantId, configId: string, loggedOut: LoggedOut): Promise<boolean> {
+  async claim(tenantId: TenantId, { configId, issuerUrl }: AskedIssuer, loggedOut: LoggedOut): Promise<boolean> {
     const { tokenId, issuedAt, subject, providerSessionId } = loggedOut;
     const named = {
       sub: this.#all(configId, 'sub', subject),
       sid: this.#all(configId, 'sid', providerSessionId),
+      issuer: withoutSlash(issuerUrl),
       issuedAt,
     };
     const { rowCount } = await this.#pool.statement(
@@ -168,7 +176,7 @@ export class OidcSessions {
    */
   async isLoggedOut(
     tenantId: TenantId,
-    configId: string,
+    { configId, issuerUrl }: AskedIssuer,
     { sub, sid }: ProviderSubject,
     { acceptedAt, issuedAt }: SignInTimes,
   ): Promise<boolean> {
@@ -180,9 +188,10 @@ export class OidcSessions {
             and payload ? 'named') as logout
         where (subs = 'null' or subs @> to_jsonb($3::text))
           and (sids = 'null' or sids @> to_jsonb($4::text) or (subs <> 'null' and $4::text is null))
+          and coalesce(payload->'named'->>'issuer', $7) = $7
           and ((payload->>'receivedAt')::float8 >= $5 or (payload->'named'->>'issuedAt')::float8 > $6)
         limit 1`,
-      [configId, sub, sid, acceptedAt, issuedAt],
+      [configId, sub, sid, acceptedAt, issuedAt, withoutSlash(issuerUrl)],
     );
     return rowCount !== 0;
   }

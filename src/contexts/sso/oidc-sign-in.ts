@@ -11,7 +11,7 @@ import type { RecordedSsoRefusals } from './recorded-refusals.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { destinationFetch, type OutboundSettings } from '../../platform/outbound/destinations.ts';
 import { enabledSsoConfig, type EnabledConfig, type EnabledConfigDependencies } from './enabled-config.ts';
-import type { OidcSessions, ProviderSubject, SignInTimes } from './oidc-sessions.ts';
+import type { AskedIssuer, OidcSessions, ProviderSubject, SignInTimes } from './oidc-sessions.ts';
 import { openIdProvider } from './openid-client-provider.ts';
 import { isProviderAway } from './openid-refusals.ts';
 import type { OpenIdProvider } from './openid-provider.ts';
@@ -97,6 +97,7 @@ export interface FinishedSignIn {
   readonly secure: boolean;
   /** For the logout at the provider. */
   readonly idToken: string;
+  readonly issuer: AskedIssuer;
   /** For a logout by the provider. */
   readonly provider: ProviderSubject;
   readonly times: SignInTimes;
@@ -154,6 +155,7 @@ async function redeemed(
     browserSecret: browserSecret!,
     secure: isSecure(found),
     idToken,
+    issuer: found.config,
     provider: services.oidcSessions.subjectOf(configId, person),
     times: { acceptedAt, issuedAt: person.issuedAt },
   };

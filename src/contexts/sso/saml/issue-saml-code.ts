@@ -1,7 +1,7 @@
 import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
 import { issueHandover, type PageReturn, type SignInHandover } from '../page-return.ts';
 import type { SamlMarks } from './logout-marks.ts';
-import type { ProviderSessions } from './provider-sessions.ts';
+import type { Issued, ProviderSessions } from './provider-sessions.ts';
 import { refuseSaml } from './refused.ts';
 
 export interface IssueSamlCodeDependencies {
@@ -17,10 +17,10 @@ export async function issueSamlCode(
   { oneTimeTokens, samlSessions }: IssueSamlCodeDependencies,
   handover: SignInHandover & { readonly marks: SamlMarks },
   page: PageReturn,
-  issuedAt: number,
+  issued: Issued,
 ): Promise<string> {
   const code = await issueHandover(oneTimeTokens, handover, page);
-  if (!(await samlSessions.isLoggedOut(handover.tenantId, handover.marks, issuedAt))) return code;
+  if (!(await samlSessions.isLoggedOut(handover.tenantId, handover.marks, issued))) return code;
   await oneTimeTokens.discard('sso-handoff', code);
   return refuseSaml('logged_out', 'the provider has logged the person out since');
 }

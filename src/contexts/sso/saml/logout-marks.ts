@@ -7,6 +7,8 @@ export type SamlMarks = z.output<typeof samlMarksSchema>;
 /** Whom a request for logout names, as digests. */
 export interface NamedByLogout {
   readonly name: string;
+  /** The provider (entity id): a name of another one, which the configuration had before, is somebody else's. */
+  readonly issuer: string;
   /** Empty: every session of that name. */
   readonly indexes: readonly string[];
   /** By the provider's clock, in epoch milliseconds. */

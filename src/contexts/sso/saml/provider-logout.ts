@@ -88,7 +88,7 @@ async function logOut(
   const verified = verifiedLogoutRequest(received, certificates);
   const request = logoutRequestOf(verified, { idpEntityId, sloUrl, now: Date.now() });
   const { id, rememberedUntil: endsAt } = request;
-  const named = services.samlSessions.namedBy(configId, request);
+  const named = services.samlSessions.namedBy(config, request);
   const used = { kind: 'logout', tenantId, configId, issuer: idpEntityId, id, endsAt, named } as const;
   await useOnce(services.database.service, used);
   const sparesSessions = await endSessions(services, tenantId, named, request, actor).catch(async (error: unknown) => {

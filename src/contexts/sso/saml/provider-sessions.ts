@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import { z } from 'zod';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
+import type { SamlConfig } from '../domain/events.ts';
 import { ENDED_CODE, waitedIn, type EndedCode } from '../ended-codes.ts';
 import { HANDOVER_SECONDS } from '../page-return.ts';
 import type { ProviderSession } from './logout-messages.ts';
@@ -13,6 +14,14 @@ export interface BegunSession {
   readonly tenantId: TenantId;
   readonly sessionId: string;
   readonly configId: string;
+}
+
+/** An assertion of a provider. */
+export interface Issued {
+  /** Its entity id. */
+  readonly issuer: string;
+  /** By its clock, in epoch milliseconds. */
+  readonly issuedAt: number;
 }
 
 /** Longer than any session of an administrator. */
@@ -50,11 +59,12 @@ export class ProviderSessions {
 
   /** A session whose assertion had no index may be the one that is meant, as one without `sid` (decision 0122). */
   namedBy(
-    configId: string,
+    { configId, idpEntityId }: Pick<SamlConfig, 'configId' | 'idpEntityId'>,
     { nameId, sessionIndexes, issuedAt }: Pick<LogoutRequest, 'nameId' | 'sessionIndexes' | 'issuedAt'>,
   ): NamedByLogout {
     return {
       name: this.marksOf(configId, { nameId, sessionIndex: undefined }).name,
+      issuer: idpEntityId,
       indexes: (sessionIndexes.length === 0 ? [] : ['', ...sessionIndexes]).map((index) =>
         this.#digest('index', index).toString('hex'),
       ),
@@ -157,15 +167,15 @@ export class ProviderSessions {
    * arrived first (Core §3.7.3.1). Both instants are the provider's. Call after the assertion's code is stored: a later
    * logout finds that.
    */
-  async isLoggedOut(tenantId: TenantId, { name, index }: SamlMarks, issuedAt: number): Promise<boolean> {
+  async isLoggedOut(tenantId: TenantId, { name, index }: SamlMarks, { issuer, issuedAt }: Issued): Promise<boolean> {
     const { rowCount } = await this.#pool.statement(
       tenantId,
       `select 1 from one_time_tokens
         where tenant_id = $1 and purpose = 'saml-logout' and expires_at > now() and payload->'named'->>'name' = $2
           and (payload->'named'->'indexes' = '[]' or payload->'named'->'indexes' @> to_jsonb($3::text))
-          and (payload->'named'->>'issuedAt')::numeric >= $4
+          and (payload->'named'->>'issuedAt')::numeric >= $4 and coalesce(payload->'named'->>'issuer', $5) = $5
         limit 1`,
-      [name, index, issuedAt],
+      [name, index, issuedAt, issuer],
     );
     return rowCount !== 0;
   }

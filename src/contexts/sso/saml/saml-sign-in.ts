@@ -15,7 +15,7 @@ import { acceptResponse, type ResponseChecks } from './accept-response.ts';
 import { authnRequestAddress } from './authn-request.ts';
 import type { SamlMarks } from './logout-marks.ts';
 import { type PendingRequests, type OpenRequest, type PendingRequest } from './pending-requests.ts';
-import type { ProviderSessions } from './provider-sessions.ts';
+import type { Issued, ProviderSessions } from './provider-sessions.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
 import { emailOf } from './subject.ts';
@@ -90,8 +90,7 @@ export interface FinishedSamlSignIn {
   /** Sealed. */
   readonly providerSession: string;
   readonly marks: SamlMarks;
-  /** When the provider issued the assertion, by its clock. */
-  readonly issuedAt: number;
+  readonly issued: Issued;
   /** Epoch milliseconds until which the session at the provider lasts, if it says so. */
   readonly until: number | undefined;
 }
@@ -145,7 +144,7 @@ export async function finishSamlSignIn(
     basis,
     providerSession: services.samlSessions.seal(subject),
     marks: services.samlSessions.marksOf(configId, subject),
-    issuedAt,
+    issued: { issuer: idpEntityId, issuedAt },
     until,
   };
 }

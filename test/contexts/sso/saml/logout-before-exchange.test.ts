@@ -32,7 +32,11 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
   const challenge = createHash('sha256').update(verifier).digest('base64url');
 
   /** The form that the provider gives to a browser, not yet posted. */
-  const authenticated = async (over: Record<string, string> = { return_to: 'login', challenge }, index = '') => {
+  const authenticated = async (
+    over: Record<string, string> = { return_to: 'login', challenge },
+    index = '',
+    issuer = provider.entityId,
+  ) => {
     provider.signsIn(tenant.email);
     const query = new URLSearchParams({ tenant_id: tenant.tenantId, ...over });
     const { headers } = await app.anonymous.get(`/api/v1/auth/saml/login?${query.toString()}`);
@@ -46,6 +50,7 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
       acsUrl: HOME + CALLBACK,
       audience: `${HOME}/api/v1/auth/saml/metadata?tenant_id=${tenant.tenantId}`,
       inResponseTo: inResponseTo!,
+      issuer,
       ...(index === NO_INDEX ? {} : { sessionIndex: index }),
     });
     return { samlResponse: Buffer.from(xml).toString('base64'), relayState };
@@ -188,6 +193,17 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     expect((await post(form)).status).toBe(401);
     // Of the same second are those of the next test, too.
     await new Promise((resolve) => setTimeout(resolve, 1_000 - (Date.now() % 1_000)));
+  });
+
+  it('holds for the provider alone, not for one that the configuration gets later', async () => {
+    const soon = new Date(Date.now() + 100_000).toISOString();
+    const config = `/api/v1/admin/sso-configs/${(await tenant.admin.get('/api/v1/admin/sso-configs')).body.configs[0].id}`;
+    await logsOut(tenant.email, ['_later'], soon);
+    expect((await post(await authenticated({}, '_later'))).status).toBe(401);
+    const other = 'urn:example:other';
+    expect((await tenant.admin.put(config, { idpEntityId: other })).status).toBe(200);
+    expect((await post(await authenticated({}, '_later', other))).status).toBe(200);
+    expect((await tenant.admin.put(config, { idpEntityId: provider.entityId })).status).toBe(200);
   });
 
   it('that begins here ends a code of the same session at the provider, and no other one', async () => {

@@ -54,7 +54,7 @@ const MOST_BYTES = MAX_BASE64 * 1.5;
 
 const pageOf = ({ browser }: OpenRequest): PageReturn => (browser === null ? undefined : { challenge: browser });
 
-interface SignInWithoutPage extends Omit<FinishedSamlSignIn, 'marks' | 'issuedAt'> {
+interface SignInWithoutPage extends Omit<FinishedSamlSignIn, 'marks' | 'issued'> {
   readonly tenantId: TenantId;
   readonly reauthenticated: boolean;
   readonly code: string;
@@ -171,7 +171,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
         try {
           pending = await services.pendingSamlRequests.find(relayState);
           const { tenantId, browser, reauthenticates: reauthenticated } = pending;
-          const { admin, issuedAt, ...finished } = await finishSamlSignIn(
+          const { admin, issued, ...finished } = await finishSamlSignIn(
             services,
             { samlResponse, relayState },
             pending,
@@ -181,7 +181,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             services,
             { tenantId, adminId, sessionEpoch, method: 'saml', reauthenticated, ...finished },
             pageOf(pending),
-            issuedAt,
+            issued,
           );
           if (browser !== null) return redirect(reply, 303, handoverAddress(tenantId, code));
           const tokens = await beginWithoutPage(services, {
