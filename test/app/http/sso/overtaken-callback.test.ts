@@ -124,10 +124,7 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
     provider.behave(good);
     if (when === 'between the two') await logsOut(about);
     expect(isIn(await cameBack())).toBe(false);
-    expect(await owner.refusals()).toEqual([
-      'invalid_assertion: logged_out',
-      expect.stringMatching(/: unreachable$/),
-    ]);
+    expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out', expect.stringMatching(/: unreachable$/)]);
   });
 
   it('that comes back counts if somebody else was logged out, or the person before its first time', async () => {

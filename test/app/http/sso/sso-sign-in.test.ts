@@ -134,8 +134,8 @@ describe('a single sign-on over OpenID Connect', () => {
   });
 
   it.each([
-    ['during the request to the provider', 3, 401],
-    ['after that', 4, 200],
+    ['during the request to the provider', 2, 401],
+    ['after that', 3, 200],
   ])('is invalid if its configuration was disabled %s, even if it was enabled again', async (_when, look, status) => {
     const { id } = await configure();
     provider.signsIn({ email: acme.email });
@@ -144,8 +144,8 @@ describe('a single sign-on over OpenID Connect', () => {
     const { loader } = app.services;
     const load = loader.load.bind(loader);
     let looks = 0;
-    // The tenant is read with its configuration before the request to the provider and after its response, and then with
-    // its administrators.
+    // The tenant is read with its configuration before the browser leaves and before the request to the provider, and
+    // then with its administrators.
     const spy = vi.spyOn(loader, 'load').mockImplementation(async (aggregate, stream) => {
       if (
         (aggregate as unknown) === tenant &&
