@@ -3,7 +3,7 @@ import { organization, organizationStream, type OrgAdminState } from '../organiz
 import { vouchedBySchema, type SignInBasis, type VouchedBy } from '../sso/domain/vouching.ts';
 import { providerSubjectSchema, type ProviderSubject } from '../sso/oidc-sessions.ts';
 import { CHANGED } from '../sso/domain/refusals.ts';
-import { signedOutSince, strangersCode, unknownCode, type CodeOwner } from '../sso/refused-exchange.ts';
+import { signedOutSince, codeOfAnotherPage, unknownCode, type CodeOwner } from '../sso/refused-exchange.ts';
 import { SsoRefused } from './sso-sign-in.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { browserDigest, isBrowserOf } from './browser-binding.ts';
@@ -93,7 +93,7 @@ export async function redeemOrgHandoff(
   const isTheirs = isPages
     ? isBrowserOf(verifier, payload['challenge'])
     : isBrowserOf(browserSecret, payload['browser']);
-  if (!isTheirs) throw strangersCode();
+  if (!isTheirs) throw codeOfAnotherPage();
   const version = z.int().safeParse(payload['version']).data;
   if (!(await isStillCarried(services.loader, 'organization', organizationId, { vouchedBy, version })))
     throw new SsoRefused('sso_not_configured', CHANGED);

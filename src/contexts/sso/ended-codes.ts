@@ -9,6 +9,11 @@ export interface EndedCode {
   readonly config_id: string;
 }
 
+/** A row that a logout deleted. */
+export interface EndedRow extends EndedCode {
+  readonly waited: boolean;
+}
+
 /**
  * The columns of an `EndedCode`, of a row of `one_time_tokens` called `code`, and whether the code waited. The request that uses a
  * code, or has one without a page, records itself what becomes of it.
@@ -18,8 +23,7 @@ export const ENDED_CODE = `
   code.tries_left > 0 and code.expires_at > now()
     and (code.purpose = 'org-handoff' or code.payload->>'challenge' <> '') as waited`;
 
-export const waitedIn = <Row extends EndedCode & { readonly waited: boolean }>(rows: readonly Row[]): EndedCode[] =>
-  rows.filter(({ waited }) => waited);
+export const waitedIn = (rows: readonly EndedRow[]): EndedCode[] => rows.filter(({ waited }) => waited);
 
 export interface EndedSignIns {
   readonly tenantId: TenantId;

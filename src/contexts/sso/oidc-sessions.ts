@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { ENDED_CODE, waitedIn, type EndedCode } from './ended-codes.ts';
+import { ENDED_CODE, waitedIn, type EndedCode, type EndedRow } from './ended-codes.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';
 import { withoutSlash } from './openid-refusals.ts';
 import { AHEAD_SECONDS, SKEW_SECONDS } from './openid-signatures.ts';
@@ -88,7 +88,7 @@ export class OidcSessions {
       this.#all(configId, 'sub', loggedOut.subject),
       this.#all(configId, 'sid', loggedOut.providerSessionId),
     ];
-    const ended = await this.#pool.statement<EndedCode & { waited: boolean }>(
+    const ended = await this.#pool.statement<EndedRow>(
       tenantId,
       `delete from one_time_tokens as code where ${MATCHES} returning ${ENDED_CODE}`,
       [CODES, ...named],
@@ -116,7 +116,7 @@ export class OidcSessions {
 
   /** Ends the codes of the session at the provider that one of ours began through: its person signs out there, too. */
   async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<EndedCode[]> {
-    const { rows } = await this.#pool.statement<EndedCode & { waited: boolean }>(
+    const { rows } = await this.#pool.statement<EndedRow>(
       tenantId,
       `delete from one_time_tokens as code using one_time_tokens as session
         where code.tenant_id = $1 and code.purpose = any($2::text[]) and session.tenant_id = $1

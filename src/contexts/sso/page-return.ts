@@ -5,7 +5,7 @@ import { vouchedBySchema, type SignInBasis } from './domain/vouching.ts';
 import type { SsoRefusal } from './domain/refusals.ts';
 import { providerSubjectSchema, type ProviderSubject } from './oidc-sessions.ts';
 import { samlMarksSchema, type SamlMarks } from './saml/logout-marks.ts';
-import { strangersCode, unknownCode, type CodeOwner } from './refused-exchange.ts';
+import { codeOfAnotherPage, unknownCode, type CodeOwner } from './refused-exchange.ts';
 import { publicHint } from './refusal-hints.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
@@ -144,6 +144,6 @@ export async function redeemHandover(
   onOwner({ tenantId, subjectId, protocol: handed.method, configId: vouchedBy.configId });
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw strangersCode();
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw codeOfAnotherPage();
   return { tenantId, adminId: subjectId, basis: { vouchedBy, version }, ...handed };
 }

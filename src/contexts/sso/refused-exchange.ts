@@ -24,7 +24,7 @@ export interface RefusedExchange {
 /** The code is not stored: used, expired, ended by a logout, or invented. */
 export const unknownCode = () => new SsoRefused('invalid_state', 'unknown or used');
 /** The code was presented with another verifier, or by another browser, than those of its sign-in. */
-export const strangersCode = () => new SsoRefused('invalid_state', 'code of another page');
+export const codeOfAnotherPage = () => new SsoRefused('invalid_state', 'code of another page');
 /** The person was signed out everywhere since. */
 export const signedOutSince = () => new SsoRefused('invalid_state', 'signed out since');
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { SamlConfig } from '../domain/events.ts';
-import { ENDED_CODE, waitedIn, type EndedCode } from '../ended-codes.ts';
+import { ENDED_CODE, waitedIn, type EndedCode, type EndedRow } from '../ended-codes.ts';
 import { HANDOVER_SECONDS } from '../page-return.ts';
 import type { ProviderSession } from './logout-messages.ts';
 import type { NamedByLogout, SamlMarks } from './logout-marks.ts';
@@ -127,7 +127,7 @@ export class ProviderSessions {
     { name, indexes }: NamedByLogout,
     begunBefore: number,
   ): Promise<{ readonly spares: boolean; readonly codes: readonly EndedCode[] }> {
-    const { rows } = await this.#pool.statement<{ spares: boolean; ended: (EndedCode & { waited: boolean })[] }>(
+    const { rows } = await this.#pool.statement<{ spares: boolean; ended: EndedRow[] }>(
       tenantId,
       `with named as (
          select digest, expires_at, expires_at > to_timestamp($4) + make_interval(secs => $5) as is_newer
@@ -149,7 +149,7 @@ export class ProviderSessions {
 
   /** The same for one of our sessions, whose person signs out at the provider, too. */
   async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<EndedCode[]> {
-    const { rows } = await this.#pool.statement<EndedCode & { waited: boolean }>(
+    const { rows } = await this.#pool.statement<EndedRow>(
       tenantId,
       `delete from one_time_tokens as code using one_time_tokens as session
         where code.tenant_id = $1 and code.purpose = 'sso-handoff' and session.tenant_id = $1
