@@ -146,6 +146,12 @@ export interface Route<
    * `body` may be as the client sent it.
    */
   readonly judge?: (body: unknown, services: Dependencies) => readonly FieldError[];
+  /**
+   * What the command would refuse of the body by its values alone: a text that only the command reads (a certificate), a rule
+   * about the present time. Asked only if something else is wrong with the request, so that all is named at once. A body that
+   * is otherwise right is refused by the command, after a retry has got the response of the first attempt.
+   */
+  readonly foresee?: (body: unknown, services: Dependencies) => readonly FieldError[];
   /** For the API description: what the body should be, where `body` lets items pass that the handler judges. */
   readonly bodyView?: z.ZodType;
   /** `json` by default. */

@@ -58,14 +58,15 @@ type JudgedParts = Pick<AnyRoute<never>, 'query'>;
 export function refuseWrongInput(request: FastifyRequest, declared: AnyRoute<never>): void {
   const { validationError, brokenTexts = [], unreadBody } = request;
   if (validationError && !isAboutFields(validationError)) throw validationError;
-  const wrong = [
-    ...(unreadBody?.fields ?? []),
-    ...wrongHeaders(request, declared),
-    ...othersThan(brokenTexts, [...fieldsOfSchemas(request, declared), ...fieldsOfJudge(request, declared)]),
+  const unread = [...(unreadBody?.fields ?? []), ...wrongHeaders(request, declared)];
+  const refused = [...fieldsOfSchemas(request, declared), ...fieldsOfJudge(request, declared)];
+  if (unread.length + refused.length + brokenTexts.length === 0) return;
+  const failure = failureOfFields([
+    ...unread,
+    ...othersThan(brokenTexts, [...refused, ...othersThan(refused, foreseen(request, declared))]),
     // Members that no route knows may be broken in hundreds: they leave room for the fields that count.
     ...brokenTexts,
-  ];
-  const failure = failureOfFields(wrong);
+  ]);
   if (failure) throw new FailureError(unreadBody ? { ...failure, code: unreadBody.code } : failure);
 }
 
@@ -83,6 +84,9 @@ function fieldsOfSchemas(request: FastifyRequest, { query }: JudgedParts): reado
 /** The body is what its schema made of it, or what the client sent. */
 const fieldsOfJudge = ({ body, unreadBody, services }: FastifyRequest, { judge }: AnyRoute<never>) =>
   unreadBody ? [] : (judge?.(body, services as never) ?? []);
+
+const foreseen = ({ body, unreadBody, services }: FastifyRequest, { foresee }: AnyRoute<never>) =>
+  unreadBody ? [] : (foresee?.(body, services as never) ?? []);
 
 /** Of a field that a form repeats there is a list. */
 const givenOnce = (request: FastifyRequest, found: readonly FieldError[]): readonly FieldError[] => {

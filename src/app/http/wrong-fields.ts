@@ -116,9 +116,9 @@ export function readInput<Schema extends z.ZodType>(
   return { data, wrong: [...broken, ...othersThan(broken, error ? fieldsOfIssues(part, error) : [])] };
 }
 
-/** Of a text that is none nothing else is said. */
-export const othersThan = (broken: readonly FieldError[], fields: readonly FieldError[]): readonly FieldError[] =>
-  fields.filter(({ field }) => !broken.some((one) => one.field === field));
+/** Of a field that is refused for this reason already nothing else is said, such as of a text that is none. */
+export const othersThan = (refused: readonly FieldError[], fields: readonly FieldError[]): readonly FieldError[] =>
+  fields.filter(({ field }) => !refused.some((one) => one.field === field));
 
 /** Throws 400 that names all these fields, if there are any. */
 export function refuseFields(wrong: readonly FieldError[]): void {

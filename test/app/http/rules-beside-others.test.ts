@@ -3,6 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { sharedApp } from '../../dsl/app.ts';
 import type { Client } from '../../dsl/http-client.ts';
 
+const PAIR = ['certificate', 'privateKey'];
+const LARGE = 'x'.repeat(70_000);
+const FUTURE = '2100-01-01T00:00:00Z';
+
 describe('rules between fields are named beside other wrong fields:', () => {
   let admin: Client;
   let anonymous: Client;
@@ -26,6 +30,45 @@ describe('rules between fields are named beside other wrong fields:', () => {
       `${base}/tls/certificate`,
       { certificate: 'x', privateKey: 5, chain: 5 },
       ['privateKey', 'chain', 'certificate'],
+    ],
+    ['a text that is none, beside a key', `${base}/certificates/ca`, { certificate: 'a\0', privateKey: 'x' }, PAIR],
+    [
+      'the same of the chain of the listener',
+      `${base}/tls/certificate`,
+      { certificate: 'x', privateKey: 'x', chain: '\ud800' },
+      ['certificate', 'privateKey', 'chain'],
+    ],
+    ['a certificate that is too large, and no key', `${base}/tls/certificate`, { certificate: LARGE }, PAIR],
+    [
+      'one that is too large, and another one that is wrong',
+      `${base}/tls/certificate`,
+      { certificate: LARGE, privateKey: 'x' },
+      PAIR,
+    ],
+    ['the same of the CA', `${base}/certificates/ca`, { certificate: 'x', privateKey: LARGE }, PAIR],
+    [
+      'an end that is past, beside the name',
+      `${base}/scim/clients`,
+      { name: 5, expiresAt: '2020-01-01T00:00:00Z' },
+      ['name', 'expiresAt'],
+    ],
+    [
+      'an end that is past, beside a text that is none',
+      `${base}/scim/clients`,
+      { name: 'a\0', expiresAt: '2020-01-01T00:00:00Z' },
+      ['name', 'expiresAt'],
+    ],
+    [
+      'the beginning of a replay that is to come',
+      `${base}/alert-notifications/webhooks/replay`,
+      { from: FUTURE, types: ['x'] },
+      ['types.0', 'from'],
+    ],
+    [
+      'the beginning of a backfill that is to come',
+      `${base}/integrations/log-destinations/${randomUUID()}/backfill`,
+      { from: FUTURE, to: 5 },
+      ['to', 'from'],
     ],
     ['one of two codes', '/api/v1/auth/mfa/verify', {}, ['mfaToken', 'code']],
     ['the same, with another type', '/api/v1/auth/mfa/verify', { mfaToken: 5 }, ['mfaToken', 'code']],
@@ -133,6 +176,12 @@ describe('rules between fields are named beside other wrong fields:', () => {
       policyName: 5,
     });
     expect(refused.body.fields.map(({ field }: { field: string }) => field)).toEqual(['policyName', 'policyId']);
+  });
+
+  it('the end of a further secret of a SCIM client', async () => {
+    const body = { expiresAt: '2020-01-01T00:00:00Z', extra: 'a\0' };
+    const refused = await admin.post(`${base}/scim/clients/${randomUUID()}/secrets`, body);
+    expect(refused.body.fields.map(({ field }: { field: string }) => field).sort()).toEqual(['expiresAt', 'extra']);
   });
 
   it('the range of a list', async () => {

@@ -50,6 +50,13 @@ describe('set-up and sign-in over HTTP', () => {
     ]);
   });
 
+  it('rejects a license and a password beside wrong fields', async () => {
+    const wrong = { ...good(), licenseKey: 'nodot', password: 'First-Admin-2026!', email: 5, displayName: 'First' };
+    const { status, body } = await app.anonymous.post('/api/v1/setup/complete', wrong);
+    const fields = body.fields.map(({ field }: { field: string }) => field).sort();
+    expect([status, fields]).toEqual([400, ['email', 'licenseKey', 'password']]);
+  });
+
   it('says that there is no tenant to sign in to', async () => {
     const { status, body } = await app.anonymous.get('/api/v1/auth/tenant');
     expect([status, body.code]).toEqual([404, 'not_set_up']);

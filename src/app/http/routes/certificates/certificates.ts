@@ -12,7 +12,7 @@ import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import { inspectAuthority } from '../../../../platform/pki/uploaded-authority.ts';
 import type { RevocationList } from '../../../../platform/pki/revocation-list.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
-import { besideWrongPem, pemField, refuseLargePem } from './pem-field.ts';
+import { pemField, pemTexts } from './pem-field.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 import type { WithCertificates } from '../../../../../commands/ports.ts';
 import type { Limits } from '../../../config/limits.ts';
@@ -28,7 +28,9 @@ const route = routeWith<CertificatesRouteDependencies>();
 
 const base = '/api/v1/admin/certificates/ca';
 
-const newAuthority = z.object({ certificate: pemField, privateKey: pemField });
+const texts = pemTexts(['certificate', 'privateKey'], ({ certificate, privateKey }) =>
+  inspectAuthority(certificate, privateKey, Date.now()),
+);
 
 async function revocationListOf(
   { lookups, ports }: CertificatesRouteDependencies,
@@ -54,14 +56,12 @@ export const certificateRoutes: RouteGroup<CertificatesRouteDependencies> = {
       summary: 'Install the CA that signs device certificates',
       operation: 'installCa',
       description: 'PEM, at most 64 KiB per field (413).',
-      body: newAuthority,
-      judge: besideWrongPem(newAuthority, ['certificate', 'privateKey'], (texts) =>
-        inspectAuthority(texts.certificate, texts.privateKey, Date.now()),
-      ),
+      body: z.object({ certificate: pemField, privateKey: pemField }),
+      foresee: texts.foresee,
       status: 201,
       response: certificateAuthorityView,
       handle: async ({ run, created, body, principal: { tenantId }, services }) => {
-        refuseLargePem(body);
+        texts.refuseLarge(body);
         return services.limits.certificates.run(tenantId, async () => {
           const executed = await run(installCertificateAuthority, body);
           return created(executed, certificateAuthorityStatus, undefined, viewOfNewAuthority);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { installServerCertificate } from '../../../../../commands/certificates/install-server-certificate.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
-import { besideWrongPem, pemField, refuseLargePem } from './pem-field.ts';
+import { pemField, pemTexts } from './pem-field.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { inspectServerCertificate } from '../../../../platform/pki/uploaded-server-certificate.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
@@ -17,7 +17,7 @@ const route = routeWith<TlsRouteDependencies>();
 const base = '/api/v1/admin/tls';
 const DAY_MS = 86_400_000;
 
-const newCertificate = z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() });
+const texts = pemTexts(['certificate', 'privateKey', 'chain'], (given) => inspectServerCertificate(given, Date.now()));
 
 /** Choice OP-179. */
 const tlsStatusView = z.object({
@@ -58,14 +58,12 @@ export const tlsRoutes: RouteGroup<TlsRouteDependencies> = {
       refuses: ['listener_of_another_tenant'],
       description:
         'PEM, at most 64 KiB per field (413). Used for all new connections, by the devices of every tenant: the change raises an alert.',
-      body: newCertificate,
-      judge: besideWrongPem(newCertificate, ['certificate', 'privateKey', 'chain'], (texts) =>
-        inspectServerCertificate(texts, Date.now()),
-      ),
+      body: z.object({ certificate: pemField, privateKey: pemField, chain: pemField.nullish() }),
+      foresee: texts.foresee,
       response: tlsStatusView,
       handle: async ({ run, body, principal: { tenantId }, services }) => {
         const { certificate, privateKey, chain } = body;
-        refuseLargePem(body);
+        texts.refuseLarge(body);
         const { result } = await run(installServerCertificate, { certificate, privateKey, chain: chain ?? undefined });
         await services.listenerCertificate().show(tenantId, result.installed);
         return statusOf(services);

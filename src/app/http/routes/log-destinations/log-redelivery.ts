@@ -11,6 +11,7 @@ import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
 import { pageQuery } from '../../list-query.ts';
 import { instantField } from '../../list-query.ts';
+import { foreseeFuture } from '../../present-time.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { logDestinationsBase } from './log-destinations.ts';
 
@@ -48,6 +49,7 @@ export const logRedeliveryRoutes: RouteGroup<LogRedeliveryRouteDependencies> = {
             to === null || to >= from ? undefined : 'must not be before from',
           ),
         ),
+      foresee: foreseeFuture('from'),
       status: 202,
       response: z.object({ backfillId: z.uuid() }),
       handle: async ({ run, body, params }) => {

@@ -6,6 +6,8 @@ import { replayedTypes, replayedTypeSchema } from '../../../../contexts/notifica
 import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
 import { admin } from '../../access.ts';
 import { instantField } from '../../list-query.ts';
+import { textAt } from '../../plain-addresses.ts';
+import { foreseeFuture } from '../../present-time.ts';
 import { route, type RouteGroup } from '../../route.ts';
 import { ruleBetween } from '../../../../platform/kernel/rule-between.ts';
 
@@ -33,6 +35,8 @@ export const webhookReplayRoutes: RouteGroup = {
             to === undefined || from <= to ? undefined : 'must not be after to',
           ),
         ),
+      // With `to`, the rule above holds.
+      foresee: (body) => (textAt(body, 'to') === undefined ? foreseeFuture('from')(body) : []),
       response: z
         .object({
           /** Null in a dry run. */

@@ -18,6 +18,7 @@ import { FailureError, notFound } from '../../../../platform/kernel/failure.ts';
 import { uuid, type TenantId } from '../../../../platform/kernel/ids.ts';
 import { admin, adminReauthenticated } from '../../access.ts';
 import { instantField } from '../../list-query.ts';
+import { foreseeExpired } from '../../present-time.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 
@@ -75,6 +76,7 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
         profile: profile.default('generic'),
         expiresAt,
       }),
+      foresee: foreseeExpired('expiresAt'),
       status: 201,
       response: scimClientView.extend({ clientSecret: z.string() }),
       handle: async ({ run, created, body, fresh, principal: { tenantId } }) => {
@@ -132,6 +134,7 @@ export const scimClientRoutes: RouteGroup<ScimClientsRouteDependencies> = {
         'The response contains `clientSecret`, once. A client has at most two live secrets (409): switch the identity provider to the new one, then remove the old one.',
       params,
       body: z.object({ expiresAt }).nullish(),
+      foresee: foreseeExpired('expiresAt'),
       status: 201,
       response: secretView,
       handle: async ({ run, body, fresh, principal: { tenantId }, params: { clientID } }) => {

@@ -58,8 +58,12 @@ const origin = z
     return z.NEVER;
   });
 
+/** At most a day ahead, for a wrong device clock. */
+const capturedAt = z.iso
+  .datetime({ offset: true })
+  .refine((text) => !(Date.parse(text) > Date.now() + DAY_MS), 'is in the future');
 /** Choice OP-160. */
-const upload = z.object({ eventId: uuid(), origin, capturedAt: z.iso.datetime({ offset: true }) });
+const upload = z.object({ eventId: uuid(), origin, capturedAt });
 export const uploadForm = z.object({
   eventId: uuid(),
   origin: z.string(),
@@ -88,9 +92,9 @@ export async function receiveUpload({ request, principal, services, run }: Uploa
   });
   const { type: mediaType, width, height } = image as unknown as Image;
   const kept = await retentionOf(services, tenantId);
-  const capturedAt = orThrow(timely(fields.capturedAt, Math.min(kept.eventRetentionDays, kept.streamRetentionDays)));
+  const at = orThrow(timely(fields.capturedAt, Math.min(kept.eventRetentionDays, kept.streamRetentionDays)));
   const { eventId, origin } = fields;
-  const day = await observedDay(services.loader, tenantId, deviceId, eventId, Date.parse(capturedAt));
+  const day = await observedDay(services.loader, tenantId, deviceId, eventId, Date.parse(at));
   if (day === undefined) throw new FailureError(invalid('eventId', 'is not an event of this device'));
   const { license } = (await services.lookups.tenant(tenantId, tenantId)) ?? {};
   const screenshotId = screenshotIdOf(deviceId, eventId, file.bytes);
@@ -102,7 +106,7 @@ export async function receiveUpload({ request, principal, services, run }: Uploa
       eventId,
       day,
       origin,
-      capturedAt,
+      capturedAt: at,
       mediaType,
       width,
       height,
@@ -129,11 +133,10 @@ function imageIn({ bytes, declaredType }: UploadedFile): Image | string {
   }
 }
 
-/** As for observations: not older than the retention, and at most a day ahead, for a wrong device clock. */
+/** As for observations: not older than the retention. */
 function timely(text: string, keptDays: number) {
   const at = Date.parse(text);
-  const now = Date.now();
-  if (at > now + DAY_MS) return invalid('capturedAt', 'is in the future');
-  if (at < now - acceptedDays(keptDays) * DAY_MS) return invalid('capturedAt', 'is older than the retention period');
+  if (at < Date.now() - acceptedDays(keptDays) * DAY_MS)
+    return invalid('capturedAt', 'is older than the retention period');
   return new Date(at).toISOString();
 }

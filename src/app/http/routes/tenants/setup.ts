@@ -3,22 +3,24 @@ import { z } from 'zod';
 import { SETUP_CLAIM, setUpTenant } from '../../../../../commands/tenants/set-up-tenant.ts';
 import { getAdminUser, viewOfNewAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
 import { adminUserView } from '../../../../../queries/admins/admin-user-view.ts';
-import { emailField, newPassword } from '../../../../contexts/identity/domain/password-rule.ts';
+import { emailField, newPassword, refuseGuessable } from '../../../../contexts/identity/domain/password-rule.ts';
 import { baseUrlField } from '../../../../contexts/tenants/domain/base-url.ts';
 import { tiers } from '../../../../contexts/tenants/domain/license.ts';
 import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
-import { FailureError, forbidden } from '../../../../platform/kernel/failure.ts';
+import { FailureError, forbidden, type FieldError } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
+import { textAt } from '../../plain-addresses.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import type { Config } from '../../../config/config.ts';
-import type { WithClaimHolder } from '../../../../../commands/ports.ts';
+import type { WithClaimHolder, WithLicensePublicKey } from '../../../../../commands/ports.ts';
+import { foreseeLicense } from './license.ts';
 import { nameField } from '../../../../platform/kernel/name-field.ts';
 
 export interface SetupRouteDependencies extends SignInDependencies {
   readonly config: Pick<Config, 'devMode'>;
-  readonly ports: WithClaimHolder;
+  readonly ports: WithClaimHolder & WithLicensePublicKey;
 }
 
 const route = routeWith<SetupRouteDependencies>();
@@ -30,6 +32,12 @@ const setupBody = z.object({
   licenseKey: z.string().min(3).max(16_384),
   externalBaseUrl: baseUrlField,
 });
+
+/** For `foresee`: a password that is made of the name or the address beside it. */
+function foreseeGuessable(body: unknown): readonly FieldError[] {
+  const known = ['email', 'displayName'].flatMap((name) => textAt(body, name) ?? []);
+  return refuseGuessable('password', textAt(body, 'password') ?? '', known)?.fields ?? [];
+}
 
 const refuseOnceSetUp = async ({ ports }: SetupRouteDependencies): Promise<void> => {
   if (await ports.claimHolder(INSTALLATION, SETUP_CLAIM)) throw new FailureError(forbidden('setup_complete'));
@@ -61,6 +69,7 @@ export const setupRoutes: RouteGroup<SetupRouteDependencies> = {
       description: '403 once set-up is complete.',
       precondition: refuseOnceSetUp,
       body: setupBody,
+      foresee: (given, services) => [...foreseeLicense(given, services), ...foreseeGuessable(given)],
       status: 201,
       response: z.object({
         tenantId: z.uuid(),
