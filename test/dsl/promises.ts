@@ -67,8 +67,7 @@ export function operationPath(method: string, path: string): Readonly<Record<str
 }
 
 /**
- * What any response may have: HTTP itself, what browsers are told for their safety, a word for caches of HTTP/1.0, and what a
- * proxy in between adds.
+ * What any response may have: HTTP itself, what browsers are told for their safety, and what a proxy in between adds.
  */
 const UNSAID: ReadonlySet<string> = new Set([
   'connection',
@@ -76,7 +75,6 @@ const UNSAID: ReadonlySet<string> = new Set([
   'content-type',
   'date',
   'keep-alive',
-  'pragma',
   'server',
   'transfer-encoding',
   'vary',

@@ -61,7 +61,11 @@ const HOSTILE_HEADERS: readonly (readonly [string, string])[] = [
 ];
 
 /** RFC 6749 §5.2. */
-const OAUTH_ERROR = { error: expect.stringMatching(/^[a-z_]+$/), errorDescription: expect.any(String) };
+const OAUTH_ERROR = {
+  error: expect.stringMatching(/^[a-z_]+$/),
+  errorDescription: expect.any(String),
+  error_description: expect.any(String),
+};
 
 /** RFC 7644 §3.12. */
 const SCIM_ERROR = {

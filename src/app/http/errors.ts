@@ -148,7 +148,7 @@ export function sendFailure(error: FastifyError, request: FastifyRequest, reply:
     .status(status)
     .type(shape === scimRefusal ? SCIM_MEDIA : JSON_MEDIA)
     .header('cache-control', 'no-store')
-    .send(shape ? shape(refusal, request) : { ...errorBody(refusal, request.id), ...report });
+    .send(shape ? shape(refusal) : { ...errorBody(refusal, request.id), ...report });
 }
 
 /**
@@ -175,7 +175,7 @@ export function mapErrors(
     const refusal = refusalOf(isUnsupportedScim(request) ? 'scim_not_supported' : 'route_not_found');
     const shape = refusalShapeOf(request);
     if (shape === scimRefusal) reply.type(SCIM_MEDIA);
-    return reply.status(refusal.status).send(shape ? shape(refusal, request) : errorBody(refusal, request.id));
+    return reply.status(refusal.status).send(shape ? shape(refusal) : errorBody(refusal, request.id));
   });
 }
 
@@ -193,14 +193,14 @@ function shapeOfPath(url: string): ErrorShape {
 const JSON_MEDIA = 'application/json; charset=utf-8';
 
 /** An error before there is a request of Fastify: by what is known of its address, in the form of its protocol. */
-export function errorFormOf({ url = '', headers = {} }: Partial<Pick<IncomingMessage, 'url' | 'headers'>>): {
+export function errorFormOf({ url = '' }: Pick<Partial<IncomingMessage>, 'url'>): {
   readonly media: string;
   readonly bodyOf: (refusal: Refusal, requestId: string) => object;
 } {
   const shape = shapeOfPath(url);
   return {
     media: shape === scimRefusal ? SCIM_MEDIA : JSON_MEDIA,
-    bodyOf: (refusal, requestId) => (shape ? shape(refusal, { headers }) : errorBody(refusal, requestId)),
+    bodyOf: (refusal, requestId) => (shape ? shape(refusal) : errorBody(refusal, requestId)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { MEDIA } from './openapi/operation.ts';
+import { mediaTakenBy } from './openapi/operation.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A refused media type, with the one that the route accepts (RFC 9110 §15.5.16). */
@@ -22,6 +22,6 @@ export function withExpectedMedia(refusal: Refusal, { headers, routeOptions }: F
   const encoding = isPlain ? '' : ', in UTF-8';
   return {
     ...refusal,
-    fields: [{ field: 'Content-Type', message: `must be ${MEDIA[consumes].join(' or ')}${encoding}` }],
+    fields: [{ field: 'Content-Type', message: `must be ${mediaTakenBy(declared).join(' or ')}${encoding}` }],
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FastifyRequest } from 'fastify';
 import type { OAuthError, OAuthErrorCode } from '../../contexts/scim/grants.ts';
-import type { Refusal } from './refusal.ts';
+import { withMedia, type Refusal } from './refusal.ts';
 import type { ResponseHead } from './response-head.ts';
 
 type Sent = Pick<FastifyRequest, 'headers'>;
@@ -9,20 +9,19 @@ type Sent = Pick<FastifyRequest, 'headers'>;
 export const isForm = ({ headers }: Sent): boolean =>
   /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
 
-/** F260. OP-217: clients that send a form expect the name of RFC 6749, too. */
-const bodyOf = (request: Sent, error: OAuthErrorCode, description: string) => ({
+/**
+ * F260, and the name of RFC 6749 §5.2 (OP-217), whatever was sent: of a request that is refused before its body is read, nobody
+ * knows whether it was a form.
+ */
+const bodyOf = (error: OAuthErrorCode, description: string) => ({
   error,
   errorDescription: description,
-  ...(isForm(request) ? { error_description: description } : {}),
+  error_description: description,
 });
 
-/** `error_description`: in responses to forms. */
 export const oauthErrorView = z
-  .object({ error: z.string(), errorDescription: z.string(), error_description: z.string().optional() })
+  .object({ error: z.string(), errorDescription: z.string(), error_description: z.string() })
   .meta({ title: 'OAuthError' });
-
-/** OpenID Connect Back-Channel Logout 1.0 §2.8: the names of RFC 6749 whatever was sent, because a provider sends nothing else. */
-export const logoutTokenErrorView = oauthErrorView.required().meta({ title: 'LogoutTokenError' });
 
 const codeOf = (status: number): OAuthErrorCode => {
   if (status === 401) return 'invalid_client';
@@ -31,15 +30,11 @@ const codeOf = (status: number): OAuthErrorCode => {
 };
 
 /** The body of an error that a route of OAuth did not decide on itself: a wrong input, a used-up budget. */
-export const oauthRefusal = ({ status, message }: Refusal, request: Sent): object =>
-  bodyOf(request, codeOf(status), message);
-
-export const logoutTokenRefusal = ({ status, message }: Refusal): object => bodyOf(FORM, codeOf(status), message);
-const FORM: Sent = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+export const oauthRefusal = (refused: Refusal): object => bodyOf(codeOf(refused.status), withMedia(refused));
 
 /** RFC 6749 §5.2: 401 for a client that is not authenticated, with the scheme it may use; otherwise 400. */
-export function sendOAuthError(request: FastifyRequest, reply: ResponseHead, { code, message }: OAuthError): object {
+export function sendOAuthError(reply: ResponseHead, { code, message }: OAuthError): object {
   reply.status(code === 'invalid_client' ? 401 : 400);
   if (code === 'invalid_client') reply.header('www-authenticate', 'Basic realm="castellan", charset="UTF-8"');
-  return bodyOf(request, code, message);
+  return bodyOf(code, message);
 }

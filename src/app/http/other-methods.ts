@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { logoutTokenRefusal, oauthRefusal } from './oauth-errors.ts';
+import { oauthRefusal } from './oauth-errors.ts';
 import { refusalOf } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
 import { SCIM_MEDIA, scimRefusal } from './scim-errors.ts';
@@ -12,7 +12,6 @@ const JSON_MEDIA = 'application/json; charset=utf-8';
 const PROTOCOLS: readonly (readonly [refusal: AnyRoute<never>['refusal'], media: string])[] = [
   [scimRefusal, SCIM_MEDIA],
   [oauthRefusal, JSON_MEDIA],
-  [logoutTokenRefusal, JSON_MEDIA],
 ];
 
 /**
@@ -39,13 +38,9 @@ function refuseOthers(
   { shape, media }: { readonly shape: AnyRoute<never>['refusal']; readonly media: string },
 ): void {
   const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-  const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
+  const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
     const refusal = refusalOf('method_not_allowed');
-    await reply
-      .status(refusal.status)
-      .header('allow', allow.toSorted().join(', '))
-      .type(media)
-      .send(shape!(refusal, request));
+    await reply.status(refusal.status).header('allow', allow.toSorted().join(', ')).type(media).send(shape!(refusal));
     return reply;
   };
   // Before the body is read: it does not matter what it is.

@@ -54,6 +54,12 @@ export function refusalOf(
 export const refusalOfFailure = ({ code, message, fields = [], retryAfterSeconds }: Failure): Refusal =>
   refusalOf(code, { message, fields, ...(retryAfterSeconds === undefined ? {} : { retryAfter: retryAfterSeconds }) });
 
+/** For bodies without `fields`: a refused media type, with the one that is right. */
+export const withMedia = ({ code, message, fields }: Refusal): string =>
+  code === 'unsupported_media_type'
+    ? [message, ...fields.map(({ field, message: reason }) => `${field} ${reason}`)].join(': ')
+    : message;
+
 /** The body of every error response, unless a protocol defines another (`refusal` of a route). */
 export const errorBodyView = z
   .object({

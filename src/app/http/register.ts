@@ -74,9 +74,11 @@ export function registerRoute<Dependencies>(
     config: { declared },
     ...bodyLimitOf(declared),
     onRequest: [
-      async (request: FastifyRequest) => {
+      async (request: FastifyRequest, reply: FastifyReply) => {
         request.deadline = new RequestDeadline(declared.isBulk ? BULK_MS : REQUEST_MS);
         request.services = servicesWithin(request.deadline);
+        // Refusals have it, too.
+        if (declared.sends?.includes('Pragma')) reply.header('pragma', 'no-cache');
       },
       ...countedBy(app, rateClassOf(access), services),
       async (request: FastifyRequest) => {

@@ -192,7 +192,7 @@ export interface Route<
   /** Browsers are sent here, so a browser that navigates gets a page instead of an error's JSON: about a sign-in or not. */
   readonly facesBrowsers?: true | 'sign-out';
   /** The body of error responses, if the protocol defines one; `ErrorBody` by default. */
-  readonly refusal?: (refused: Refusal, request: Pick<FastifyRequest, 'headers'>) => object;
+  readonly refusal?: (refused: Refusal) => object;
   /** The schema of what `refusal` returns. */
   readonly refusalView?: z.ZodType;
   /** The handler itself judges texts with NUL or lone surrogates, which elsewhere fail the whole body. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../../platform/kernel/error-codes.ts';
-import type { Refusal } from './refusal.ts';
+import { withMedia, type Refusal } from './refusal.ts';
 
 export const SCIM_MEDIA = 'application/scim+json; charset=utf-8';
 const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
@@ -41,8 +41,8 @@ const isAboutFilter = ({ code, fields }: Refusal): boolean =>
 
 /** OP-221: the error of SCIM, with the `error` of every other route. */
 export const scimRefusal = (refused: Refusal): object => {
-  const { status, code, message } = refused;
+  const { status, code } = refused;
   const scimType = isAboutFilter(refused) ? TYPES.scim_invalid_filter : TYPES[code];
-  const detail = message + fieldsOf(refused);
+  const detail = withMedia(refused) + fieldsOf(refused);
   return { schemas: [ERROR], status: String(status), ...(scimType ? { scimType } : {}), detail, error: detail };
 };

@@ -65,7 +65,11 @@ describe('OP-221: what is refused before a route is found has the form of its pr
     expect([refused.status, refused.headers['content-type'], JSON.parse(refused.body)]).toEqual([
       status,
       'application/json; charset=utf-8',
-      { error: 'invalid_request', errorDescription: expect.stringMatching(/./) },
+      {
+        error: 'invalid_request',
+        errorDescription: expect.stringMatching(/./),
+        error_description: expect.stringMatching(/./),
+      },
     ]);
   });
 

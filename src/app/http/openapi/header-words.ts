@@ -5,6 +5,7 @@ export const headerWords = {
   ETag: 'The tag of the state that the response shows; for `If-Match` and `If-None-Match`',
   'Idempotent-Replayed': '`true`: the stored response of an earlier request with this `Idempotency-Key`',
   Location: 'Where the browser has to go, or the address of the resource',
+  Pragma: '`no-cache`: for caches of HTTP/1.0 (RFC 6749, section 5.1)',
   'Retry-After': 'Seconds until a retry makes sense; absent if only a person can change something',
   'Set-Cookie': 'A cookie that ties the browser to the sign-in that it began',
   'WWW-Authenticate': 'How to authenticate (RFC 9110, section 11.6.1)',

@@ -79,15 +79,17 @@ export const MEDIA = {
   'json-or-form': ['application/json', 'application/x-www-form-urlencoded'],
 } as const;
 
-function requestBodyOf({ access, body, bodyView = body, consumes = 'json' }: AnyRoute<never>): object {
+export const mediaTakenBy = ({ access, consumes = 'json' }: AnyRoute<never>): readonly string[] =>
+  access.kind === 'scim' ? SCIM_BODIES : MEDIA[consumes];
+
+function requestBodyOf(declared: AnyRoute<never>): object {
+  const { body, bodyView = body } = declared;
   if (!body || !bodyView) return {};
   const schema = jsonSchema(bodyView, 'input');
   return {
     requestBody: {
       required: !body.safeParse(undefined).success && !body.safeParse({}).success,
-      content: Object.fromEntries(
-        (access.kind === 'scim' ? SCIM_BODIES : MEDIA[consumes]).map((media) => [media, { schema }]),
-      ),
+      content: Object.fromEntries(mediaTakenBy(declared).map((media) => [media, { schema }])),
     },
   };
 }

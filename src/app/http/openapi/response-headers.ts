@@ -31,6 +31,8 @@ const waits = (declared: AnyRoute<never>): boolean => appends(declared) || decla
 
 const setsCookies = ({ sends = [] }: AnyRoute<never>): boolean => sends.includes('Set-Cookie');
 
+const hasPragma = ({ sends = [] }: AnyRoute<never>): boolean => sends.includes('Pragma');
+
 /** Of every response, whatever its status: the service sets them before it knows how the request ends. */
 const ofAny = (declared: AnyRoute<never>): Names => [
   'X-Request-ID',
@@ -39,11 +41,12 @@ const ofAny = (declared: AnyRoute<never>): Names => [
   appends(declared) && 'X-Log-Position',
   waits(declared) && 'X-Stale',
   setsCookies(declared) && 'Set-Cookie',
+  hasPragma(declared) && 'Pragma',
 ];
 
 /** Routes with the same word share a refusal of the same codes: it has the same headers. */
 export function sharedBy(declared: AnyRoute<never>): string {
-  const cookies = setsCookies(declared) ? 'WithCookie' : '';
+  const cookies = (setsCookies(declared) ? 'WithCookie' : '') + (hasPragma(declared) ? 'WithPragma' : '');
   if (appends(declared)) return cookies;
   if (waits(declared)) return `OfRead${cookies}`;
   return `${isCounted(declared) ? 'OfOpenRead' : 'OfUncountedRead'}${cookies}`;

@@ -128,7 +128,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 /** Where no request was parsed, its id is made here. */
 function responseOf(
   refusal: Refusal,
-  request: Parameters<typeof errorFormOf>[0],
+  request: Partial<Pick<IncomingMessage, 'url' | 'headers'>>,
 ): { requestId: string; status: number; headers: Record<string, string>; body: string } {
   const requestId = requestIdOf({ headers: request.headers ?? {} });
   const { media, bodyOf } = errorFormOf(request);

@@ -69,7 +69,10 @@ describe('OAuth 2.0 client credentials', () => {
     ['a value of another type', { scope: 7 }, 400, 'invalid_request'],
   ])('RFC 6749 §5.2: %s', async (_what, over, status, error) => {
     const refused = await askForToken(app, client, over);
-    expect([refused.status, refused.body]).toEqual([status, { error, errorDescription: expect.any(String) }]);
+    expect([refused.status, refused.body]).toEqual([
+      status,
+      { error, errorDescription: expect.any(String), error_description: refused.body.errorDescription },
+    ]);
     expect(refused.headers.get('cache-control')).toBe('no-store');
     expect(refused.headers.get('www-authenticate')).toBe(
       status === 401 ? 'Basic realm="castellan", charset="UTF-8"' : null,
@@ -113,9 +116,37 @@ describe('OAuth 2.0 client credentials', () => {
         expect([path, refused.status, refused.body]).toEqual([
           path,
           status,
-          { error: 'invalid_request', errorDescription: expect.any(String) },
+          {
+            error: 'invalid_request',
+            errorDescription: expect.any(String),
+            error_description: refused.body.errorDescription,
+          },
         ]);
       }
+  });
+
+  it('says of a wrong media type which ones are right', async () => {
+    const { body } = await app.anonymous.send('POST', '/oauth/token', {
+      raw: '<a/>',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(body.error_description).toBe(
+      'unsupported media type: Content-Type must be application/json or application/x-www-form-urlencoded, in UTF-8',
+    );
+  });
+
+  it('keeps every refusal out of caches of HTTP/1.0, too, and names the parameter of the form', async () => {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const [path, raw, headers, description] of [
+      ['/oauth/token', '', type, 'grant_type is required'],
+      ['/oauth/token', 'scope=a&scope=b', type, 'validation failed: scope: must be given once'],
+      ['/oauth/token', '<a/>', { 'content-type': 'text/xml' }, expect.stringContaining('unsupported')],
+      ['/oauth/introspect', 'token=%00', type, 'validation failed: token: must not contain NUL'],
+      ['/oauth/revoke', 'x'.repeat(140_000), type, 'payload too large'],
+    ] as const) {
+      const { headers: sent, body } = await app.anonymous.send('POST', path, { raw, headers });
+      expect([path, body.error_description, sent.get('pragma')]).toEqual([path, description, 'no-cache']);
+    }
   });
 
   it('F257: introspection shows scope, client and expiry', async () => {

@@ -133,7 +133,11 @@ describe('what a SCIM client may see, say and name', () => {
     expect([response.status, response.headers.get('allow'), await response.json()]).toEqual([
       405,
       allow,
-      { error: 'invalid_request', errorDescription: 'the method is not allowed' },
+      {
+        error: 'invalid_request',
+        errorDescription: 'the method is not allowed',
+        error_description: 'the method is not allowed',
+      },
     ]);
     expect(response.headers.get('content-type')).toContain('application/json');
   });

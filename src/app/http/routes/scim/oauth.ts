@@ -44,16 +44,14 @@ const tokenRequest = z.object({ grantType: parameter, grant_type: parameter, sco
 const aboutToken = z.object({ token: parameter, ...clientParameters });
 type ClientParameters = Pick<z.output<typeof aboutToken>, keyof typeof clientParameters>;
 
-type Answering = { readonly request: FastifyRequest; readonly reply: ResponseHead };
-
 /** Sends the errors of the protocol. Others are mapped like those of every route. */
-async function answered({ request, reply }: Answering, work: () => Promise<unknown>): Promise<unknown> {
-  reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
+async function answered(reply: ResponseHead, work: () => Promise<unknown>): Promise<unknown> {
+  reply.header('cache-control', 'no-store');
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
-    return sendOAuthError(request, reply, error);
+    return sendOAuthError(reply, error);
   }
 }
 
@@ -98,8 +96,9 @@ export const oauthRoutes: RouteGroup<OAuthRouteDependencies> = {
       summary: 'Get an access token for SCIM',
       operation: 'getAccessToken',
       otherwise: { 401: oauthErrorView },
+      sends: ['Pragma'],
       description:
-        'The grant is `client_credentials`. Takes JSON in camelCase or a form in snake_case; the client authenticates in the body or with HTTP Basic. The response to a form also has the names of RFC 6749. Without `scope`: all scopes of the client.',
+        'The grant is `client_credentials`. Takes JSON in camelCase or a form in snake_case; the client authenticates in the body or with HTTP Basic. The response to a form, and every refusal, also have the names of RFC 6749. Without `scope`: all scopes of the client.',
       consumes: 'json-or-form',
       body: tokenRequest,
       response: z.object({
@@ -114,9 +113,10 @@ export const oauthRoutes: RouteGroup<OAuthRouteDependencies> = {
       refusal,
       refusalView: oauthErrorView,
       handle: ({ request, reply, body, services }) =>
-        answered({ request, reply }, async () => {
+        answered(reply, async () => {
           const grantType = body.grantType ?? body.grant_type;
-          if (grantType === undefined) throw new OAuthError('invalid_request', 'grantType is required');
+          if (grantType === undefined)
+            throw new OAuthError('invalid_request', `${isForm(request) ? 'grant_type' : 'grantType'} is required`);
           const { tenantId, client, secret } = await clientOf(request, body, services);
           if (grantType !== 'client_credentials')
             throw new OAuthError('unsupported_grant_type', 'the grant has to be client_credentials');
@@ -142,6 +142,7 @@ export const oauthRoutes: RouteGroup<OAuthRouteDependencies> = {
       summary: 'Get the state of an access token',
       operation: 'introspectToken',
       otherwise: { 401: oauthErrorView },
+      sends: ['Pragma'],
       description:
         'RFC 7662. Needs the credentials of the client that got the token: any other token is not active. `exp` counts epoch seconds.',
       consumes: 'json-or-form',
@@ -158,7 +159,7 @@ export const oauthRoutes: RouteGroup<OAuthRouteDependencies> = {
       refusal,
       refusalView: oauthErrorView,
       handle: ({ request, reply, body, services }) =>
-        answered({ request, reply }, async () => {
+        answered(reply, async () => {
           const { tenantId, id, client } = await clientOf(request, body, services);
           const live = await liveScimToken(required(body.token), services);
           if (live?.token.tenantId !== tenantId || live.client.clientId !== client.clientId) return { active: false };
@@ -175,6 +176,7 @@ export const oauthRoutes: RouteGroup<OAuthRouteDependencies> = {
       summary: 'Revoke an access token',
       operation: 'revokeToken',
       otherwise: { 401: oauthErrorView },
+      sends: ['Pragma'],
       description: 'RFC 7009. Needs the credentials of a client; 200 also for a token that it does not have.',
       consumes: 'json-or-form',
       body: aboutToken,
@@ -182,7 +184,7 @@ export const oauthRoutes: RouteGroup<OAuthRouteDependencies> = {
       refusal,
       refusalView: oauthErrorView,
       handle: ({ request, reply, body, services }) =>
-        answered({ request, reply }, async () => {
+        answered(reply, async () => {
           const { tenantId, client } = await clientOf(request, body, services);
           await services.scimTokens.revoke(required(body.token), { tenantId, clientId: client.clientId });
           return {};

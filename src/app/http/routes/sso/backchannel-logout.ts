@@ -8,7 +8,7 @@ import { enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts
 import { OAuthError } from '../../../../contexts/scim/grants.ts';
 import { asTenantId, uuid } from '../../../../platform/kernel/ids.ts';
 import { openAccess } from '../../access.ts';
-import { logoutTokenErrorView, logoutTokenRefusal, sendOAuthError } from '../../oauth-errors.ts';
+import { oauthErrorView, oauthRefusal, sendOAuthError } from '../../oauth-errors.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type HandlerContext, type RouteGroup } from '../../route.ts';
 
@@ -35,7 +35,7 @@ async function receive(call: Received, owner: string, find: FindConfig): Promise
     reply.type('text/plain');
     return '';
   } catch (error) {
-    return sendOAuthError(request, reply, oauthErrorOf(error));
+    return sendOAuthError(reply, oauthErrorOf(error));
   }
 }
 
@@ -61,8 +61,8 @@ export const backchannelLogoutRoutes: RouteGroup<BackchannelLogoutRouteDependenc
       query: z.object({ tenant_id: uuid() }),
       body: form,
       response: { media: 'text/plain' },
-      refusal: logoutTokenRefusal,
-      refusalView: logoutTokenErrorView,
+      refusal: oauthRefusal,
+      refusalView: oauthErrorView,
       handle: (call) => receive(call, call.query.tenant_id, tenantOidcConfig(call.services)),
     }),
     route({
@@ -76,8 +76,8 @@ export const backchannelLogoutRoutes: RouteGroup<BackchannelLogoutRouteDependenc
       query: z.object({ organization_id: uuid() }),
       body: form,
       response: { media: 'text/plain' },
-      refusal: logoutTokenRefusal,
-      refusalView: logoutTokenErrorView,
+      refusal: oauthRefusal,
+      refusalView: oauthErrorView,
       handle: (call) => receive(call, call.query.organization_id, (owner) => enabledOrgConfig(call.services, owner)),
     }),
   ],
