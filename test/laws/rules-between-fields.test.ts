@@ -81,6 +81,22 @@ it('a wrong field that tells kinds apart hides no field that all kinds have: see
   }
 });
 
+/** It takes what a creation takes, so it refuses what a creation refuses, by its schema and by the configuration. */
+it('a test of what is not stored yet judges its body as the creation does', () => {
+  const tests = everyRoute.filter(
+    ({ method, path, body, description = '' }) =>
+      method === 'POST' &&
+      path.endsWith('/test') &&
+      body !== undefined &&
+      description.includes('what a creation takes'),
+  );
+  expect(tests.length).toBeGreaterThan(2);
+  for (const probe of tests) {
+    const creation = everyRoute.find((one) => `${named(one)}/test` === named(probe));
+    expect([named(probe), probe.judge, probe.foresee]).toEqual([named(probe), creation?.judge, creation?.foresee]);
+  }
+});
+
 /** Decision 0173. */
 it('rules between fields of a body or query are judged beside other wrong fields: see ruleBetween', () => {
   const late = everyRoute.flatMap((route) =>

@@ -243,7 +243,8 @@ describe('the connection test of an issuer over HTTP', () => {
       'https://localhost',
     ]) {
       const refused = await owner.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' });
-      expect([refused.status, refused.body.success, refused.body.issuer]).toEqual([200, false, null]);
+      const fails = issuerUrl === 'https://localhost' ? [200, false] : [400, undefined];
+      expect([refused.status, refused.body.success]).toEqual(fails);
     }
     expect((await owner.post(`${CONFIGS}/test`, { issuerUrl: 'file:///etc/passwd', clientId: 'c' })).status).toBe(400);
     expect(asked).toBe(1);

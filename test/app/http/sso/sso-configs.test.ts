@@ -252,9 +252,20 @@ describe('the connection test of a configuration', () => {
     'https://[::ffff:7f00:1]',
     'https://[64:ff9b::7f00:1]',
     'https://[fd00::1]',
-    'https://localhost',
-  ])('does not contact %s, and says why', async (issuerUrl) => {
-    const { status, body } = await acme.admin.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' });
+    'http://idp.example',
+  ])('refuses %s, as a creation does, beside other fields', async (issuerUrl) => {
+    const wrong = { issuerUrl, clientId: 'c', name: 5 };
+    const [tried, created] = [await acme.admin.post(`${CONFIGS}/test`, wrong), await acme.admin.post(CONFIGS, wrong)];
+    expect([tried.status, tried.body.fields]).toEqual([400, created.body.fields]);
+    expect(tried.body.fields.map(({ field }: { field: string }) => field).sort()).toEqual(['issuerUrl', 'name']);
+    expect((await acme.admin.post(`${CONFIGS}/test`, { issuerUrl, clientId: 'c' })).status).toBe(400);
+  });
+
+  it('does not contact an address that a look-up shows to be private, and says why', async () => {
+    const { status, body } = await acme.admin.post(`${CONFIGS}/test`, {
+      issuerUrl: 'https://localhost',
+      clientId: 'c',
+    });
     expect([status, body]).toEqual([
       200,
       {
@@ -334,7 +345,7 @@ describe('an organization with the SSO configurations of its tenants', () => {
       (await viewer.client.post(`${path()}/test`, oidc)).status,
     ]).toEqual([200, 404, 403]);
     expect(
-      (await north.owner.post(`${path()}/test`, { issuerUrl: 'https://10.0.0.1', clientId: 'c' })).body.success,
+      (await north.owner.post(`${path()}/test`, { issuerUrl: 'https://localhost', clientId: 'c' })).body.success,
     ).toBe(false);
     expect((await north.owner.post(`${path(foreign)}/test`, { issuerUrl: 7 })).status).toBe(404);
   });

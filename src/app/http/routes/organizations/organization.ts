@@ -97,6 +97,7 @@ export const organizationRoutes: RouteGroup<OrganizationRouteDependencies> = {
       description:
         'Takes what a creation takes, and refuses the fields that a creation refuses; other configurations play no part. Fetches the discovery document, and checks whether sign-ins can use the addresses in it.',
       body: z.object({ ...oidcProbe, protocol }).check(boundTrust),
+      judge: judgeIssuer,
       response: issuerProbeView,
       handle: ({ body, services }) => probeIssuer(body.issuerUrl, issuerReach(services.config, trustOf(body))),
     }),

@@ -13,10 +13,6 @@ const SAML_ADDRESSES = ['idpSsoUrl', 'idpSloUrl', 'idpSloResponseUrl'];
 export const judgeNewConfig = (body: unknown, services: Judging): readonly FieldError[] =>
   textAt(body, 'protocol') === 'saml' ? judgeSaml(body, services) : judgeIssuer(body, services);
 
-/** The result of a test says of an issuer what is wrong with its address. */
-export const judgeProbe = (body: unknown, services: Judging): readonly FieldError[] =>
-  textAt(body, 'protocol') === 'saml' ? judgeSaml(body, services) : [];
-
 const judgeSaml = (body: unknown, { config }: Judging): readonly FieldError[] =>
   plainAddressesIn(body, SAML_ADDRESSES, config);
 

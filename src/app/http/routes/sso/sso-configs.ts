@@ -28,7 +28,7 @@ import {
   type SsoConfigRouteVariant,
   type SsoConfigsRouteDependencies,
 } from './sso-config-call.ts';
-import { judgeChanges, judgeNewConfig, judgeProbe } from './sso-config-judge.ts';
+import { judgeChanges, judgeNewConfig } from './sso-config-judge.ts';
 import { samlMetadataRoutes } from './sso-config-metadata.ts';
 
 const route = routeWith<SsoConfigsRouteDependencies>();
@@ -77,7 +77,7 @@ function ssoConfigRoutesFor(variant: SsoConfigRouteVariant): AnyRoute<SsoConfigs
         'Takes what a creation takes, and refuses the fields that a creation refuses; other configurations play no part. Fetches the discovery document of an OpenID Connect issuer, and checks whether sign-ins can use the addresses in it; of a SAML provider, checks the certificates.',
       params: owner,
       body: ssoConfigProbe,
-      judge: judgeProbe,
+      judge: judgeNewConfig,
       response: issuerProbeView,
       handle: async ({ body, services }) => {
         if (body.protocol !== 'saml') return probeIssuer(body.issuerUrl, issuerReach(services.config, trustOf(body)));
