@@ -284,9 +284,28 @@ describe('at public endpoints', () => {
   });
 
   it('an invalid state is refused with a page for browsers', async () => {
-    for (const query of [`state=${'x'.repeat(600)}`, 'state=a&state=b', '']) {
+    for (const query of [`state=${'x'.repeat(600)}`, 'state=', '']) {
       const answer = await app.anonymous.get(`/api/v1/org/auth/sso/callback?code=c&${query}`);
       expect([answer.status, answer.headers.get('location')]).toEqual([302, '/login?org_sso_error=invalid_state']);
     }
+  });
+
+  it('a parameter of a callback that comes twice is named (RFC 6749 §3.1)', async () => {
+    for (const path of ['/api/v1/auth/sso/callback', '/api/v1/org/auth/sso/callback'])
+      for (const [query, fields] of [
+        ['state=a&state=b&code=c', ['state']],
+        ['state=a&code=c&code=d&iss=x&iss=x', ['code', 'iss']],
+      ] as const) {
+        const { status, body } = await app.anonymous.get(`${path}?${query}`);
+        expect([path, status, body.fields]).toEqual([
+          path,
+          400,
+          fields.map((field) => ({ field, message: 'must be given once' })),
+        ]);
+      }
+    const page = await app.anonymous.get('/api/v1/auth/sso/callback?state=a&state=b', {
+      headers: { accept: 'text/html', 'sec-fetch-mode': 'navigate' },
+    });
+    expect([page.status, page.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
   });
 });

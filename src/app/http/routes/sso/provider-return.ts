@@ -6,11 +6,16 @@ import { truthText } from '../../query-types.ts';
 
 const STATE_CHARACTERS = 512;
 
+const state = z
+  .string()
+  .optional()
+  .transform((text = '') => (text.length > STATE_CHARACTERS ? '' : text));
+
 /**
- * The query of a provider's callback (RFC 6749 §4.1.2, RFC 9207). Only `state` is ours. An oversized `state` is treated as
- * missing, so that the error is shown on the sign-in page, not as JSON.
+ * The query of a provider's callback (RFC 6749 §4.1.2, RFC 9207), each parameter once (§3.1). Only `state` is ours. A missing or
+ * oversized one belongs to no sign-in, which the sign-in page says, not JSON.
  */
-export const providerReturnQuery = z.looseObject({ state: z.string().max(STATE_CHARACTERS).catch('') });
+export const providerReturnQuery = z.object({ state }).catchall(z.string());
 
 /** For admins who sign in through a provider and have no password to re-authenticate with. */
 export const reauthenticationQuery = { reauthenticate: truthText().optional() };

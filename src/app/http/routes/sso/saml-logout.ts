@@ -13,7 +13,7 @@ import { routeWith, type RouteGroup } from '../../route.ts';
 
 const route = routeWith<ProviderLogoutDependencies>();
 
-const tenantQuery = z.looseObject({ tenant_id: uuid() });
+const tenantQuery = z.object({ tenant_id: uuid() }).catchall(z.string());
 const relayState = z.string().max(1_024).optional();
 const DESCRIPTION =
   'Ends the sessions that a signed LogoutRequest of the provider names, and redirects to the provider with the response. A refused request of the provider is answered with the status `RequestDenied`. After a logout that began here, redirects to the sign-in page.';
