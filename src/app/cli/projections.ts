@@ -3,10 +3,11 @@ import { z } from 'zod';
 import type { AnyReadModel } from '../../platform/kernel/read-model.ts';
 import { diffModel, NotServed, type ModelDifference } from '../../platform/projector/diff.ts';
 import { FailureError, invalid, notFound } from '../../platform/kernel/failure.ts';
-import { rebuildInto, rebuildLive, type AsOf } from '../../platform/projector/rebuild.ts';
+import { rebuildInto, rebuildLive, rebuiltAlready, type AsOf } from '../../platform/projector/rebuild.ts';
 import { CannotFold, type StreamSetAside } from '../../platform/projector/set-aside.ts';
 import { addParkedEventCommands } from './parked-event-commands.ts';
 import { performs, type CommandLine } from './operator-command.ts';
+import { confirm } from './confirmation.ts';
 import { progressBar } from './progress-bar.ts';
 import { projectionsStatus } from './projections-status.ts';
 import type { Terminal } from './terminal.ts';
@@ -133,6 +134,22 @@ export const differencesIn = (compared: readonly (ModelDifference | UncomparedMo
 interface RebuildOptions {
   readonly asOf?: string;
   readonly into?: string;
+  readonly yes?: true;
+}
+
+const NAMED_AT_MOST = 5;
+
+/** Asks before tables of an earlier `--into` are replaced: they may show a moment that somebody still looks at. */
+async function confirmReplacement(
+  { database }: Pick<ProjectionsCliDependencies, 'database'>,
+  models: readonly AnyReadModel[],
+  schema: string,
+  terminal: Terminal,
+): Promise<void> {
+  const found = await rebuiltAlready(database.projector, schema, models);
+  if (found.length === 0) return;
+  const names = found.length > NAMED_AT_MOST ? `${found.length} read models` : found.join(', ');
+  await confirm(terminal, `This replaces the reconstruction of ${names} in the schema ${schema}.`);
 }
 
 export function addProjectionCommands(program: Command, cli: CommandLine): void {
@@ -153,14 +170,19 @@ export function addProjectionCommands(program: Command, cli: CommandLine): void 
       .command('rebuild <name>')
       .description('Rebuild a read model beside the live table, then serve the new one (`all` for every read model)')
       .option('--as-of <time|position>', 'stop at this time or position; needs --into')
-      .option('--into <schema>', 'rebuild into this schema instead of replacing the live tables'),
+      .option(
+        '--into <schema>',
+        'rebuild into this schema instead of replacing the live tables; asks before it replaces an earlier reconstruction there',
+      ),
     'changes',
-    async (output, name: string, { asOf, into }: RebuildOptions) => {
+    async (output, name: string, { asOf, into, yes }: RebuildOptions) => {
       if (asOf && !into) throw new FailureError(invalid('--as-of', 'needs --into: the live tables show the present'));
       const until = parseAsOf(asOf);
-      const rebuilt = await cli.withApplication(({ services }) =>
-        rebuildModels(services, { models: chosen(name, services.models), into, asOf: until }, output),
-      );
+      const rebuilt = await cli.withApplication(async ({ services }) => {
+        const models = chosen(name, services.models);
+        if (into && !yes) await confirmReplacement(services, models, into, output.terminal);
+        return rebuildModels(services, { models, into, asOf: until }, output);
+      });
       return { result: { schema: into ?? null, rebuilt } };
     },
     {

@@ -89,6 +89,20 @@ async function openRebuildSchema(client: pg.PoolClient, schema: string): Promise
   await client.query(`comment on schema ${schema} is '${REBUILD_SCHEMA}'`);
 }
 
+/** Those of the models of which `rebuildInto` would replace a table in this schema. */
+export async function rebuiltAlready(
+  pool: pg.Pool,
+  schema: string,
+  models: readonly AnyReadModel[],
+): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and obj_description(n.oid, 'pg_namespace') = $2 and c.relname = any($3) order by 1`,
+    [schema, REBUILD_SCHEMA, models.map(({ name }) => name)],
+  );
+  return rows.map(({ name }) => name);
+}
+
 /**
  * For forensics: rebuilds the model as of a position or time, in a schema of its own beside the live tables. It is
  * not updated later. Returns the position that it reached, and the streams that could not be folded.

@@ -142,6 +142,27 @@ describe('a finding', () => {
   });
 });
 
+describe('a reconstruction', () => {
+  const rebuild = (name: string, ...words: string[]) =>
+    run('projections', 'rebuild', name, '--into', 'case_7', ...words);
+
+  it('is replaced only with consent, and by its own model without', async () => {
+    const { owner } = app.services.database;
+    const tenants = async () => (await owner.query('select 1 from case_7.tenants')).rowCount;
+    expect((await rebuild('tenants')).code).toBe(0);
+    const found = await tenants();
+    expect(found).toBeGreaterThan(0);
+    const refused = await rebuild('tenants', '--as-of', '1');
+    expect([refused.code, await tenants()]).toEqual([2, found]);
+    expect(refused.stderr).toContain('This replaces the reconstruction of tenants in the schema case_7.');
+    expect((await rebuild('all', '--as-of', '1')).code).toBe(2);
+    // Another model beside it replaces nothing, and another schema has nothing.
+    expect((await rebuild('groups')).code).toBe(0);
+    expect([(await rebuild('tenants', '--as-of', '1', '--yes')).code, await tenants()]).toEqual([0, 0]);
+    await owner.query('drop schema case_7 cascade');
+  });
+});
+
 describe('a stream', () => {
   const lines = async (...words: string[]) =>
     (await run('audit', 'export', '--tenant', 'acme', ...words)).stdout
