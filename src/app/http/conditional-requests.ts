@@ -4,8 +4,15 @@ import { isNotModified } from '../../contexts/policies/extension-responses.ts';
 import type { FieldError } from '../../platform/kernel/failure.ts';
 import type { AnyRoute } from './route.ts';
 
-/** Tags are compared without `W/`: proxies that compress a response weaken its tag, and clients send that back. */
-const tagsIn = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+/**
+ * Tags are compared without `W/`: proxies that compress a response weaken its tag, and clients send that back. Empty elements
+ * of a list do not count (RFC 9110 §5.6.1.2); a list of nothing else names no tag.
+ */
+function tagsIn(header: string): string[] {
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  const named = tags.filter((tag) => tag !== '');
+  return named.length > 0 ? named : [''];
+}
 
 /** RFC 9110 §8.8.3, without commas, which no tag of this service has. */
 const TAG = /^"[\x21\x23-\x2b\x2d-\x7e]*"$/;

@@ -67,6 +67,11 @@ export const errorCodes = {
     'validation failed',
     'An address changes, and the stored secret must not go there: send the secret again, or remove it with `null`.',
   ),
+  channel_not_configured: entry(
+    'invalid',
+    'the channel is not configured',
+    'The settings of notifications lack what the request needs; `error` names it.',
+  ),
   // 401
   authentication_required: entry('unauthenticated', 'authentication required', 'No valid credential.'),
   invalid_credentials: entry('unauthenticated', 'invalid credentials', 'E-mail, password or key is wrong.'),

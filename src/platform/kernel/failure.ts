@@ -55,6 +55,13 @@ export function refuseTogether(...refusals: readonly (Failure | undefined)[]): F
  */
 export const secretNeededAgain = (secretField: string, addressField: string): Failure =>
   invalid(secretField, `is required where ${addressField} changes; null removes it`, 'secret_required_again');
+/** Stored settings lack something, so no field of the request is at fault. Undefined if nothing is missing. */
+export const notConfigured = (missing: Readonly<Record<string, boolean>>): Failure | undefined => {
+  const names = Object.keys(missing).filter((name) => missing[name]);
+  return names.length === 0
+    ? undefined
+    : failure('invalid', 'validation_failed')('channel_not_configured', `not configured: ${names.join(', ')}`);
+};
 export const unauthenticated = failure('unauthenticated', 'authentication_required');
 export const forbidden = failure('forbidden', 'insufficient_permissions');
 /** The caller must authenticate again first. The client gets a re-authentication token and repeats the request. */

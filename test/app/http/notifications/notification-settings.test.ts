@@ -100,6 +100,12 @@ describe('settings of alert notifications', () => {
 
   it('refuse a test of a webhook that is not configured', async () => {
     const other = await app.newTenant();
-    expect((await other.admin.post(`${NOTIFICATIONS}/test-webhook`, {})).status).toBe(400);
+    const { status, body } = await other.admin.post(`${NOTIFICATIONS}/test-webhook`, {});
+    expect([status, body.code, body.error, body.fields]).toEqual([
+      400,
+      'channel_not_configured',
+      'not configured: webhookUrl, webhookSecret',
+      [],
+    ]);
   });
 });

@@ -200,11 +200,21 @@ describe('the outbox', () => {
     ['from', {}],
     ['from', { from: '2199-01-01T00:00:00Z' }],
     ['types.0', { from: '2026-01-02T00:00:00Z', types: ['test'] }],
-    ['webhookEnabled', { from: '2026-01-02T00:00:00Z' }],
   ])('refuses a replay with a wrong %s', async (field, body) => {
     const tenant = await app.newTenant();
     const { status, body: refusal } = await tenant.admin.post(`${NOTIFICATIONS}/webhooks/replay`, body);
     expect([status, refusal.fields[0].field]).toEqual([400, field]);
+  });
+
+  it('refuses a replay to a webhook that is off, which no field of the request is at fault for', async () => {
+    const { admin } = await app.newTenant();
+    const { status, body } = await admin.post(`${NOTIFICATIONS}/webhooks/replay`, { from: '2026-01-02T00:00:00Z' });
+    expect([status, body.code, body.error, body.fields]).toEqual([
+      400,
+      'channel_not_configured',
+      'not configured: webhookEnabled, webhookSecret',
+      [],
+    ]);
   });
 
   it('counts attempts and what is still to be sent', async () => {

@@ -21,12 +21,7 @@ import { webhookSecretText } from '../../../../contexts/notifications/domain/web
 import { permits } from '../../../../contexts/identity/domain/permissions.ts';
 import { originOnly } from '../../../../platform/kernel/guarded-fields.ts';
 import { tenantSettings } from '../../../../contexts/settings/domain/tenant-settings.resource.ts';
-import {
-  FailureError,
-  invalid,
-  refuseTogether,
-  reauthenticationRequired,
-} from '../../../../platform/kernel/failure.ts';
+import { FailureError, notConfigured, reauthenticationRequired } from '../../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
 import type { Vault } from '../../../../platform/vault/vault.ts';
 import type { Config } from '../../../config/config.ts';
@@ -163,16 +158,14 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       access: admin('notifications:write'),
       summary: 'Send a test by e-mail',
       operation: 'testEmail',
+      refuses: ['channel_not_configured'],
       description:
         'One attempt, also while e-mail is off: to `to`, otherwise to the first recipient of the settings, otherwise to the caller. `message` says what became of it. 400 if mail server or sender are not configured.',
       body: z.object({ to: emailField.nullish() }).nullish(),
       response: testDeliveryView,
       handle: async (call) => {
         const { smtpHost, smtpFrom, emailRecipients } = await call.ask(getNotificationSettings, { now: Date.now() });
-        const missing = refuseTogether(
-          smtpHost === null ? invalid('smtpHost', 'is not configured') : undefined,
-          smtpFrom === null ? invalid('smtpFrom', 'is not configured') : undefined,
-        );
+        const missing = notConfigured({ smtpHost: smtpHost === null, smtpFrom: smtpFrom === null });
         if (missing) throw new FailureError(missing);
         const { adminId } = call.principal;
         const address = call.body?.to ?? emailRecipients[0] ?? (await call.ask(getAdminUser, { adminId })).email;
@@ -185,16 +178,14 @@ export const notificationSettingsRoutes: RouteGroup<NotificationSettingsRouteDep
       access: admin('notifications:write'),
       summary: 'Send a test to the webhook',
       operation: 'testWebhook',
+      refuses: ['channel_not_configured'],
       description:
         'One attempt, also while the webhook is off. `message` says what became of it. 400 if address or secret are not configured.',
       body: z.object({}).nullish(),
       response: testDeliveryView,
       handle: async (call) => {
         const { webhookUrl, webhookSecretConfigured } = await call.ask(getNotificationSettings, { now: Date.now() });
-        const missing = refuseTogether(
-          webhookUrl === null ? invalid('webhookUrl', 'is not configured') : undefined,
-          webhookSecretConfigured ? undefined : invalid('webhookSecret', 'is not configured'),
-        );
+        const missing = notConfigured({ webhookUrl: webhookUrl === null, webhookSecret: !webhookSecretConfigured });
         if (missing) throw new FailureError(missing);
         return testDelivery(call, 'webhook', { kind: 'webhook' });
       },

@@ -3,7 +3,7 @@ import { startWebhookReplay } from '../../../../../commands/notifications/start-
 import { countAlertEvents } from '../../../../../queries/notifications/alert-event-history.ts';
 import { getNotificationSettings } from '../../../../../queries/notifications/notification-settings-view.ts';
 import { replayedTypes, replayedTypeSchema } from '../../../../contexts/notifications/domain/webhook-replay.ts';
-import { FailureError, invalid } from '../../../../platform/kernel/failure.ts';
+import { FailureError, invalid, notConfigured } from '../../../../platform/kernel/failure.ts';
 import { admin } from '../../access.ts';
 import { instantField } from '../../list-query.ts';
 import { textAt } from '../../plain-addresses.ts';
@@ -22,7 +22,7 @@ export const webhookReplayRoutes: RouteGroup = {
       operation: 'replayWebhooks',
       description:
         'Events of alerts from `from` to `to` (by default now), of all `types` by default, in the order of the log, at most 50 a second. Messages have the ids and bodies of the originals, and the header `castellan-replay`. Alerts that the settings exclude now are left out; `events` counts the others. `dryRun` only counts. 409 while another replay is under way; 400 if the webhook is off or not configured.',
-      refuses: ['replay_running'],
+      refuses: ['replay_running', 'channel_not_configured'],
       body: z
         .object({
           from: instantField,
@@ -55,8 +55,9 @@ export const webhookReplayRoutes: RouteGroup = {
         const { minSeverity, alertTypes } = settings;
         const events = await ask(countAlertEvents, { ...range, minSeverity, alertTypes });
         if (dryRun) return { replayId: null, ...range, events };
-        if (!settings.webhookEnabled || !settings.webhookSecretConfigured)
-          throw new FailureError(invalid('webhookEnabled', 'the webhook is off or has no secret'));
+        const { webhookEnabled, webhookSecretConfigured } = settings;
+        const missing = notConfigured({ webhookEnabled: !webhookEnabled, webhookSecret: !webhookSecretConfigured });
+        if (missing) throw new FailureError(missing);
         const replayId = fresh.id('webhook replay');
         await run(startWebhookReplay, { replayId, ...range });
         return { replayId, ...range, events };
