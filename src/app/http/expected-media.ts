@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { mediaTakenBy } from './openapi/operation.ts';
+import { acceptedMediaOf } from './openapi/operation.ts';
 import type { Refusal } from './refusal.ts';
 
 /** A refused media type, with the one that the route accepts (RFC 9110 §15.5.16). */
@@ -22,6 +22,6 @@ export function withExpectedMedia(refusal: Refusal, { headers, routeOptions }: F
   const encoding = isPlain ? '' : ', in UTF-8';
   return {
     ...refusal,
-    fields: [{ field: 'Content-Type', message: `must be ${mediaTakenBy(declared).join(' or ')}${encoding}` }],
+    fields: [{ field: 'Content-Type', message: `must be ${acceptedMediaOf(declared).join(' or ')}${encoding}` }],
   };
 }

@@ -79,7 +79,7 @@ export const MEDIA = {
   'json-or-form': ['application/json', 'application/x-www-form-urlencoded'],
 } as const;
 
-export const mediaTakenBy = ({ access, consumes = 'json' }: AnyRoute<never>): readonly string[] =>
+export const acceptedMediaOf = ({ access, consumes = 'json' }: AnyRoute<never>): readonly string[] =>
   access.kind === 'scim' ? SCIM_BODIES : MEDIA[consumes];
 
 function requestBodyOf(declared: AnyRoute<never>): object {
@@ -89,7 +89,7 @@ function requestBodyOf(declared: AnyRoute<never>): object {
   return {
     requestBody: {
       required: !body.safeParse(undefined).success && !body.safeParse({}).success,
-      content: Object.fromEntries(mediaTakenBy(declared).map((media) => [media, { schema }])),
+      content: Object.fromEntries(acceptedMediaOf(declared).map((media) => [media, { schema }])),
     },
   };
 }
