@@ -16,7 +16,7 @@ export default defineConfig({
       // Mostly waits. Probes are judged beside those of a bare server, which a busy machine delays alike.
       {
         extends: true,
-        test: { name: 'faults', include: ['test/faults/**/*.test.ts'], maxWorkers: 3, sequence: { groupOrder: 0 } },
+        test: { name: 'faults', include: ['test/faults/**/*.test.ts'], maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
       // Compares times, so nothing else runs.
       {

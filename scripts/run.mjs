@@ -99,7 +99,7 @@ async function bundled(entry, { isFinal = false } = {}) {
   const seen = new Map();
   const look = (file) => seen.set(file, stateOf(file));
   for (const file of [fileURLToPath(import.meta.url), fileURLToPath(import.meta.resolve('esbuild'))]) look(file);
-  const { outputFiles, metafile } = await build({
+  const { outputFiles: written, metafile } = await build({
     entryPoints: { main: entry },
     // As deep as the final folder: source maps name the sources relative to it.
     outdir: draft,
@@ -112,8 +112,8 @@ async function bundled(entry, { isFinal = false } = {}) {
     platform: 'node',
     target: 'node20',
     packages: 'external',
-    sourcemap: 'inline',
-    // The sources stay where they are; the map is read at every start.
+    sourcemap: 'external',
+    // The sources stay where they are.
     sourcesContent: false,
     logLevel: 'error',
     plugins: [
@@ -123,6 +123,7 @@ async function bundled(entry, { isFinal = false } = {}) {
       },
     ],
   });
+  const outputFiles = await withLineMaps(written);
   const content = createHash('sha256');
   for (const file of outputFiles) content.update(`${file.path}\0${file.hash}\0`);
   const kept = path.join(cache, content.digest('hex').slice(0, 24));
@@ -133,6 +134,33 @@ async function bundled(entry, { isFinal = false } = {}) {
     ifAllowed(() => writeWhole(recordOf(entry), JSON.stringify({ folder: kept, made })));
     return kept;
   });
+}
+
+/**
+ * Bundles with their maps inside. Node reads the whole map at every start, and parses it for the first stack trace, so only
+ * the first mapping of each source line stays: traces name lines exactly, and columns as the beginning of a statement.
+ */
+async function withLineMaps(files) {
+  const { decode, encode } = await import('@jridgewell/sourcemap-codec');
+  const maps = new Map(files.filter(({ path: name }) => name.endsWith('.map')).map((file) => [file.path, file]));
+  return files
+    .filter(({ path: name }) => !name.endsWith('.map'))
+    .map((file) => {
+      const mapped = maps.get(`${file.path}.map`);
+      if (!mapped) return file;
+      const map = JSON.parse(mapped.text);
+      const lines = decode(map.mappings).map((segments) =>
+        segments
+          .filter(([, source, line], at) => at === 0 || segments[at - 1][1] !== source || segments[at - 1][2] !== line)
+          .map(([column, ...original]) => [column, ...original.slice(0, 3)]),
+      );
+      const inline = Buffer.from(JSON.stringify({ ...map, names: [], mappings: encode(lines) })).toString('base64');
+      return {
+        path: file.path,
+        contents: `${file.text}\n//# sourceMappingURL=data:application/json;base64,${inline}\n`,
+        hash: `${file.hash} ${mapped.hash}`,
+      };
+    });
 }
 
 /** The adjacent files of a module (migrations, schemas, pages) stay beside its source. */

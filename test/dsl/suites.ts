@@ -62,6 +62,7 @@ export const PEERS = [
   'test/app/http/alerts/less-is-watched.test.ts',
   'test/app/http/employees/erasure.test.ts',
   'test/app/http/scim/scim-patch.test.ts',
+  'test/laws/all-wrong-together.test.ts',
   'test/laws/bad-input.test.ts',
   'test/laws/body-references.test.ts',
   'test/laws/dependency-away.test.ts',

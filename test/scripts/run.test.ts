@@ -68,13 +68,23 @@ describe('scripts/run.mjs', () => {
     expect(status).toBe(1);
   });
 
+  it('names the line within a statement of several lines', () => {
+    write(
+      'entry.ts',
+      `const fail = (): string => {\n  throw new Error('on purpose');\n};\nconsole.log(\n  'first',\n  fail(),\n);`,
+    );
+    const { stderr } = run();
+    const lines = [...stderr.matchAll(/entry\.ts:(\d+)/g)].map(([, line]) => Number(line));
+    expect(lines).toEqual(expect.arrayContaining([2, 6]));
+  });
+
   it('runs the current sources if no bundle can be stored, in a thread too', () => {
     const checkout = path.join(sources, 'checkout');
     const script = path.join(checkout, 'scripts/run.mjs');
     for (const folder of ['scripts', 'node_modules']) mkdirSync(path.join(checkout, folder), { recursive: true });
     copyFileSync(SCRIPT, script);
     write('checkout/package.json', '{ "type": "module" }');
-    for (const name of ['esbuild', 'tsx'])
+    for (const name of ['esbuild', 'tsx', '@jridgewell'])
       symlinkSync(
         fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)),
         path.join(checkout, 'node_modules', name),

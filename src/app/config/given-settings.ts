@@ -87,7 +87,7 @@ export function misspelledSettings(env: NodeJS.ProcessEnv, names: readonly strin
   });
 }
 
-/** Levenshtein distance: insertions, deletions and replacements of one character. */
+/** Levenshtein distance: insertions, deletions and replacements of one character. Any number beyond `CLOSE` is as good. */
 function distance(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > CLOSE) return CLOSE + 1;
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
@@ -96,6 +96,7 @@ function distance(one: string, other: string): number {
     for (const [place, opposite] of [...other].entries())
       next.push(Math.min(next[place]! + 1, row[place + 1]! + 1, row[place]! + (letter === opposite ? 0 : 1)));
     row = next;
+    if (Math.min(...row) > CLOSE) break;
   }
-  return row.at(-1)!;
+  return Math.max(row.at(-1)!, Math.min(...row));
 }

@@ -34,15 +34,15 @@ export function findAccountAccess(account: OsAccount | undefined, binaries: Bina
   );
 }
 
-function runs(account: OsAccount, passage: TraversalCapability, { root, postgres, initdb }: Binaries): boolean {
-  return (
-    succeeds(postgres, ['--version'], account, passage) &&
-    // Both ask access(2) about themselves and each other. Some kernels run what access(2) says may not be run.
-    [postgres, initdb].every((program) => succeeds('test', ['-x', program], account, passage)) &&
-    // initdb reads its templates in share/, and the server loads its extensions from lib/.
-    succeeds('ls', ['-d', `${root}/share/.`, `${root}/lib/.`], account, passage)
-  );
-}
+/**
+ * Both programs ask access(2) about themselves and each other: some kernels run what access(2) says may not be run. initdb
+ * reads its templates in share/, and the server loads its extensions from lib/. One shell for all: each program that a
+ * large process starts takes longer than its work. `env`, because the shell's own `test` may judge by modes alone.
+ */
+const CAN_RUN = '"$1" --version && env test -x "$1" && env test -x "$2" && ls -d "$3/share/." "$3/lib/."';
+
+const runs = (account: OsAccount, passage: TraversalCapability, { root, postgres, initdb }: Binaries): boolean =>
+  succeeds('sh', ['-c', CAN_RUN, 'sh', postgres, initdb, root], account, passage);
 
 /** The final dot requires permission to enter the directory, not just to see it. */
 const enters = (account: OsAccount, passage: TraversalCapability, dataDir: string): boolean =>

@@ -125,7 +125,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       const script = installIn(closed);
       const commands = path.join(open, 'commands');
       mkdirSync(commands);
-      for (const command of ['ls', 'test', 'chown', 'flock'])
+      for (const command of ['sh', 'env', 'ls', 'test', 'chown', 'flock'])
         symlinkSync(spawnSync('which', [command], { encoding: 'utf8' }).stdout.trim(), path.join(commands, command));
       const dataDir = seededIn(open);
       const holder = await hold(dataDir, { script, prefix: ['env', `PATH=${commands}`] });

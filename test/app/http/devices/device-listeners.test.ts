@@ -261,9 +261,13 @@ describe('the certificate of the TLS listener', () => {
   });
 
   it('is rejected when it is too large for a certificate', async () => {
-    expect(
-      (await acme.admin.post(`${TLS}/certificate`, { certificate: 'x'.repeat(70_000), privateKey: 'y' })).status,
-    ).toBe(413);
+    const tooLarge = { ...bodyOf(make()), certificate: 'x'.repeat(70_000) };
+    expect((await acme.admin.post(`${TLS}/certificate`, tooLarge)).status).toBe(413);
+    const alsoWrong = await acme.admin.post(`${TLS}/certificate`, { ...tooLarge, privateKey: 'y' });
+    expect([alsoWrong.status, alsoWrong.body.fields.map(({ field }: { field: string }) => field)]).toEqual([
+      400,
+      ['certificate', 'privateKey'],
+    ]);
   });
 
   it('is replaced with a fresh proof only, and raises an alert', async () => {
