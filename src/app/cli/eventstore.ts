@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../platform/config-error.ts';
 import { eventStoreUrl } from '../config/config.ts';
 import { secretFile } from '../config/given-settings.ts';
-import { openAdministration, type Administrator } from '../../platform/eventstore/eventstoredb/administration.ts';
+import type { Administrator } from '../../platform/eventstore/eventstoredb/administration.ts';
 import { performs, type CommandLine, type Granted } from './operator-command.ts';
 import { UsageError, type Report } from './outcome.ts';
 import type { Output } from './output.ts';
@@ -36,6 +36,8 @@ async function rights(
     throw new ConfigError(
       'set EVENTSTORE_ADMIN=user:password, or EVENTSTORE_ADMIN_FILE to a file that holds it: --grant and --create-user need a server administrator',
     );
+  // Loaded only here: its client takes longer to load than most commands run.
+  const { openAdministration } = await import('../../platform/eventstore/eventstoredb/administration.ts');
   const { lines, isSufficient } = await openAdministration(url, admin, async (server) => {
     if (createUser) output.say(await server.createUser());
     return server.rights({ grant, exclusive });

@@ -1,6 +1,5 @@
 import { chainOwners, type ChainOwnersDependencies } from '../../contexts/audit/chain-owners.ts';
 import { evidenceOf, verifyChain, type VerifyDependencies } from '../../contexts/audit/verify.ts';
-import { EventStoreDbEventStore } from '../../platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
 import { PostgresEventStore } from '../../platform/eventstore/postgres/postgres-event-store.ts';
 import { FailureError, conflict } from '../../platform/kernel/failure.ts';
 import { CopyFrom } from '../../contexts/installation/log-copy/copy-from.ts';
@@ -36,6 +35,8 @@ export async function openLogCopy(
 ): Promise<{ copy: LogCopy; parts: CopyParts; close: () => Promise<void> }> {
   const { database, codec, store } = services;
   const parts: CopyParts = { source: store, owner: database.owner, isLasting: (type) => codec.isLasting(type) };
+  // Loaded only here: its client takes longer to load than most commands run.
+  const { EventStoreDbEventStore } = await import('../../platform/eventstore/eventstoredb/eventstoredb-event-store.ts');
   const server = new EventStoreDbEventStore(url, { warn: (message) => services.log.warn(message) });
   const own = new PostgresEventStore(database.store, database.config);
   const close = async () => void (await Promise.all([server.close(), own.close()]));

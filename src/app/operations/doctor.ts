@@ -4,7 +4,6 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
-import { openAdministration } from '../../platform/eventstore/eventstoredb/administration.ts';
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
 import { openObjects } from '../../platform/objects/open-objects.ts';
@@ -128,6 +127,8 @@ const isThisService = (host: string, port: number): Promise<boolean> =>
 
 async function eventStore({ eventStoreUrl }: Config): Promise<readonly Examined[]> {
   if (eventStoreUrl === undefined) return [fine('the events are in PostgreSQL')];
+  // Loaded only here: its client takes longer to load than most commands run.
+  const { openAdministration } = await import('../../platform/eventstore/eventstoredb/administration.ts');
   const { lines, isSufficient } = await openAdministration(eventStoreUrl, undefined, (server) =>
     server.rights({ grant: false, exclusive: false }),
   );
