@@ -73,7 +73,6 @@ const LONG = [
   'test/app/http/organizations/organization-sso.test.ts',
   'test/app/http/directory-sources/directory-sync.test.ts',
   'test/app/http/organizations/organization-domains.test.ts',
-  'test/laws/http-conventions.test.ts',
   'test/app/http/telemetry/arrival-budgets.test.ts',
   'test/laws/read-model-fingerprints.test.ts',
   'test/app/http/sso/callback-state.test.ts',

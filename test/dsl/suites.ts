@@ -66,9 +66,14 @@ export const PEERS = [
   'test/laws/bad-input.test.ts',
   'test/laws/body-references.test.ts',
   'test/laws/dependency-away.test.ts',
+  'test/laws/http-conventions.test.ts',
   'test/laws/looking-commands.test.ts',
   'test/laws/retried-creations.test.ts',
   'test/laws/tenants-never-meet.test.ts',
+  // Thousands of ways to tamper with a log and its tables, and of schedules beside a plain recount.
+  'test/contexts/audit/tamper-log.test.ts',
+  'test/contexts/audit/tamper-table.test.ts',
+  'test/contexts/on-call/schedule-resolver.test.ts',
   // Lives of directories, once for each provider, and synchronizations that are interrupted.
   'test/app/http/directory-sources/returning-groups.test.ts',
   'test/contexts/directory-sources/interrupted-sync.test.ts',
