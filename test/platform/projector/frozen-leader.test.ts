@@ -94,13 +94,6 @@ describe('a process that is frozen while it leads a reaction', () => {
     runner.start();
     return checkpoints;
   };
-  const worked = (to: bigint) =>
-    eventually(`${to} is worked`, async () => {
-      const [row] = await application.sql(
-        `select least(position, (select min(position) from tenant_backlogs))::text as p from cursors where kind = 'reaction'`,
-      );
-      return BigInt(row!['p'] as string) >= to;
-    });
   /** The next page that the process reads from the log is the last thing it does, and it renews its lease no more. */
   const freezeAfterNextPage = ({ subscription }: Process, checkpoints: Checkpoints) => {
     let thaw = () => {};
@@ -120,7 +113,7 @@ describe('a process that is frozen while it leads a reaction', () => {
   const succeed = async (by: Process, to: bigint, over?: Parameters<typeof run>[2]) => {
     await application.sql(`update cursors set leased_until = '-infinity'`);
     await run(by, undefined, over);
-    await worked(to);
+    await application.reacted(to);
   };
   const resigned = async (checkpoints: Checkpoints, thaw: () => void) => {
     const acquire = vi.spyOn(checkpoints, 'acquire');
@@ -131,7 +124,7 @@ describe('a process that is frozen while it leads a reaction', () => {
   it('runs nothing on state that its successor has moved', async () => {
     const [first, second] = [await application.another(), await application.another()];
     const checkpoints = await run(first);
-    await worked(await application.happen('ledger-1', [opened('a')]));
+    await application.reacted(await application.happen('ledger-1', [opened('a')]));
     const { thaw, frozen } = freezeAfterNextPage(first, checkpoints);
     const head = await application.happen('ledger-1', [opened('b')]);
     await frozen();
@@ -148,7 +141,7 @@ describe('a process that is frozen while it leads a reaction', () => {
       frozen ??= freezeAfterNextPage(first, checkpoints);
       return unavailable();
     });
-    await worked(await application.happen('ledger-1', [opened('a')]));
+    await application.reacted(await application.happen('ledger-1', [opened('a')]));
     const head = await application.happen('ledger-1', [opened('b')]);
     await eventually('it is refused', () => frozen !== undefined);
     await frozen!.frozen();
@@ -175,7 +168,7 @@ describe('a process that is frozen while it leads a reaction', () => {
     };
     const alerts = async () => (await application.everything()).filter(({ type }) => type.startsWith('Alert'));
     const checkpoints = await run(first, undefined, executing(first));
-    await worked(await report('a.example'));
+    await application.reacted(await report('a.example'));
     const { thaw, frozen } = freezeAfterNextPage(first, checkpoints);
     const head = await report('b.example');
     await frozen();

@@ -100,6 +100,8 @@ export interface ProjectorApplication extends Process {
   everything(): Promise<RecordedEvent[]>;
   rowsOf(table: string): Promise<Record<string, unknown>[]>;
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Waits until the only reaction has worked the events of every tenant up to this position. */
+  reacted(to: Position): Promise<void>;
 }
 
 export async function openProjectorApplication(
@@ -123,6 +125,13 @@ export async function openProjectorApplication(
     fresh,
     another,
     sql,
+    reacted: (to) =>
+      eventually(`the reaction has passed ${to}`, async () => {
+        const [row] = await sql(
+          `select least(position, (select min(position) from tenant_backlogs))::text as p from cursors where kind = 'reaction'`,
+        );
+        return BigInt(row!['p'] as string) >= to;
+      }),
     rowsOf: async (table) => sorted(await sql(`select * from ${table}`)),
     async happen(stream, events, tenantId = TENANTS[0]!) {
       const encoded = await Promise.all(

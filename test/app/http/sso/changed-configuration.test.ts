@@ -1,30 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../dsl/app.ts';
-import { startHostileOpenIdProvider, type HostileOpenIdProvider } from '../../../dsl/hostile-openid-provider.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ssoOwner, startsOnPage, type SsoOwner } from '../../../dsl/sso-owner.ts';
+import { hostileSso } from '../../../dsl/hostile-sso.ts';
 
-let app: TestApp;
-let provider: HostileOpenIdProvider;
-let nonce = '';
-beforeAll(async () => {
-  app = await startApp({ devMode: true });
-  provider = await startHostileOpenIdProvider('castellan', () => nonce);
-});
-afterAll(async () => {
-  await provider?.close();
-  await app?.close();
-});
+const sso = hostileSso();
 
 describe.each(['tenant', 'organization'] as const)('a sign-in of a %s whose configuration changes', (kind) => {
   let owner: SsoOwner;
   beforeEach(async () => {
-    owner = await ssoOwner(app, provider, kind, { emailsVerified: true });
-    provider.behave({ claims: { email: owner.email, email_verified: undefined } });
+    owner = await ssoOwner(sso.app, sso.provider, kind, { emailsVerified: true });
+    sso.provider.behave({ claims: { email: owner.email, email_verified: undefined } });
   });
 
   const start = async () => {
-    const started = await startsOnPage(app, owner);
-    ({ nonce } = started);
+    const started = await startsOnPage(sso.app, owner);
+    sso.nonce = started.nonce;
     return started;
   };
 
@@ -34,7 +23,7 @@ describe.each(['tenant', 'organization'] as const)('a sign-in of a %s whose conf
   };
   const toAndFro = async () => {
     await owner.change({ clientId: 'other' });
-    await owner.change({ clientId: provider.clientId });
+    await owner.change({ clientId: sso.provider.clientId });
   };
   const changes: Record<string, () => Promise<unknown>> = {
     'is disabled': () => owner.change({ isEnabled: false }),
@@ -49,7 +38,7 @@ describe.each(['tenant', 'organization'] as const)('a sign-in of a %s whose conf
 
   it.each(Object.entries(changes))('is refused if it %s before the callback', async (_what, change) => {
     const { callback } = await start();
-    const { redeemed } = provider;
+    const { redeemed } = sso.provider;
     const before = redeemed.length;
     await change();
     const parameters = await callback();

@@ -1,38 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestResponse } from '../../../dsl/app.ts';
-import {
-  startHostileOpenIdProvider,
-  type HostileOpenIdProvider,
-  type Misbehaviour,
-} from '../../../dsl/hostile-openid-provider.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { TestResponse } from '../../../dsl/app.ts';
+import { startHostileOpenIdProvider, type Misbehaviour } from '../../../dsl/hostile-openid-provider.ts';
 import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
 import { logsOutAtProvider, ssoOwner, type SsoOwner } from '../../../dsl/sso-owner.ts';
+import { hostileSso } from '../../../dsl/hostile-sso.ts';
 
-let app: TestApp;
-let provider: HostileOpenIdProvider;
-let nonce = '';
-beforeAll(async () => {
-  app = await startApp({ devMode: true });
-  provider = await startHostileOpenIdProvider('castellan', () => nonce);
-});
-beforeEach(() => provider.behave({}));
-afterAll(async () => {
-  await provider?.close();
-  await app?.close();
-});
+const sso = hostileSso();
+beforeEach(() => sso.provider.behave({}));
 
 describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) => {
   let owner: SsoOwner;
   beforeEach(async () => {
-    owner = await ssoOwner(app, provider, kind);
+    owner = await ssoOwner(sso.app, sso.provider, kind);
   });
 
   const start = async (query = '') => {
-    const started = await startsSignIn(app.anonymous, owner.loginPath + query);
-    ({ nonce } = started);
+    const started = await startsSignIn(sso.app.anonymous, owner.loginPath + query);
+    sso.nonce = started.nonce;
     return () =>
       returnsFromProvider(
-        app.anonymous,
+        sso.app.anonymous,
         `${owner.routes}/callback`,
         { code: 'c', state: started.state },
         started.cookie,
@@ -47,13 +34,13 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
       if (called === path && (calls += 1) === 1) await meanwhile();
     };
     const cameBack = await start();
-    provider.behave({ userinfo, ...over, claims: { ...claims, ...over.claims }, waits });
+    sso.provider.behave({ userinfo, ...over, claims: { ...claims, ...over.claims }, waits });
     const answer = await cameBack();
     expect(calls).toBeGreaterThan(0);
     return answer;
   };
   const logsOut = (about: { sub?: string; sid?: string }, claims: Record<string, unknown> = {}) =>
-    logsOutAtProvider(app, owner, provider, about, claims);
+    logsOutAtProvider(sso.app, owner, sso.provider, about, claims);
   const isIn = ({ status, headers }: TestResponse) =>
     kind === 'tenant' ? status === 200 : headers.get('location')!.includes('org_sso_code=');
   const now = () => Math.floor(Date.now() / 1_000);
@@ -89,7 +76,7 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
   it('goes on if another issuer, which the configuration had before, logged out the same subject', async () => {
     await logsOut({ sub: 'ann' }, { iat: now() + 150 });
     expect(isIn(await overtaken('/jwks', async () => undefined))).toBe(false);
-    const second = await startHostileOpenIdProvider('castellan', () => nonce);
+    const second = await startHostileOpenIdProvider('castellan', () => sso.nonce);
     try {
       await owner.change({ issuerUrl: second.issuer, clientSecret: 'hush' });
       second.behave({ claims: { email: owner.email, sid: 's-1' } });
@@ -115,13 +102,13 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
     const waits = async (called: string) => {
       if (called !== path || when !== 'during the first') return;
       // The keys that the logout needs are there.
-      provider.behave(good);
+      sso.provider.behave(good);
       await logsOut(about);
-      provider.behave(away);
+      sso.provider.behave(away);
     };
-    provider.behave({ ...away, waits });
+    sso.provider.behave({ ...away, waits });
     expect(isIn(await cameBack())).toBe(false);
-    provider.behave(good);
+    sso.provider.behave(good);
     if (when === 'between the two') await logsOut(about);
     expect(isIn(await cameBack())).toBe(false);
     expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out', expect.stringMatching(/: unreachable$/)]);
@@ -131,13 +118,13 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
     await logsOut({ sub: 'ann' });
     const cameBack = await start();
     const good = { claims: { email: owner.email, sid: 's-1', iat: now() + 1 } };
-    provider.behave({
+    sso.provider.behave({
       ...good,
       waits: (path) => (path === '/token' ? logsOut({ sub: 'bob' }) : undefined),
       raw: { '/token': AWAY },
     });
     for (let times = 0; times < 2; times += 1) expect(isIn(await cameBack())).toBe(false);
-    provider.behave(good);
+    sso.provider.behave(good);
     expect(isIn(await cameBack())).toBe(true);
   });
 
@@ -163,7 +150,7 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
 
   it('of another issuer than the present one sends it no code', async () => {
     const cameBack = await start();
-    const second = await startHostileOpenIdProvider('castellan', () => nonce);
+    const second = await startHostileOpenIdProvider('castellan', () => sso.nonce);
     try {
       second.behave({ claims: { email: owner.email } });
       await owner.change({ issuerUrl: second.issuer, clientSecret: 'hush' });

@@ -1,30 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../dsl/app.ts';
-import { startHostileOpenIdProvider, type HostileOpenIdProvider } from '../../../dsl/hostile-openid-provider.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { logsOutAtProvider, ssoOwner, startsOnPage, type SsoOwner } from '../../../dsl/sso-owner.ts';
+import { hostileSso } from '../../../dsl/hostile-sso.ts';
 
-let app: TestApp;
-let provider: HostileOpenIdProvider;
-let nonce = '';
-beforeAll(async () => {
-  app = await startApp({ devMode: true });
-  provider = await startHostileOpenIdProvider('castellan', () => nonce);
-});
-afterAll(async () => {
-  await provider?.close();
-  await app?.close();
-});
+const sso = hostileSso();
 
 describe.each(['tenant', 'organization'] as const)('the audit log of a %s has a sign-in that', (kind) => {
   let owner: SsoOwner;
   beforeEach(async () => {
-    owner = await ssoOwner(app, provider, kind);
-    provider.behave({ claims: { email: owner.email, sid: 's-1' } });
+    owner = await ssoOwner(sso.app, sso.provider, kind);
+    sso.provider.behave({ claims: { email: owner.email, sid: 's-1' } });
   });
 
   const toExchange = async () => {
-    const { callback, exchange, nonce: own } = await startsOnPage(app, owner);
-    nonce = own;
+    const { callback, exchange, nonce: own } = await startsOnPage(sso.app, owner);
+    sso.nonce = own;
     const parameters = await callback();
     return (verifier?: string) => exchange(parameters, verifier);
   };
@@ -35,7 +24,7 @@ describe.each(['tenant', 'organization'] as const)('the audit log of a %s has a 
 
   it.each([{ sub: 'ann' }, { sid: 's-1' }])('a logout at the provider ends before its exchange: %j', async (about) => {
     const exchange = await toExchange();
-    await logsOutAtProvider(app, owner, provider, about);
+    await logsOutAtProvider(sso.app, owner, sso.provider, about);
     expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out']);
     await refused(exchange());
     expect(await owner.refusals()).toEqual(['invalid_state: unknown or used', 'invalid_assertion: logged_out']);
@@ -44,7 +33,7 @@ describe.each(['tenant', 'organization'] as const)('the audit log of a %s has a 
   it('a logout here ends before its exchange', async () => {
     const exchange = await toExchange();
     const { body } = await (await toExchange())();
-    expect((await app.as(body.accessToken).post(`${owner.routes}/logout`)).status).toBe(200);
+    expect((await sso.app.as(body.accessToken).post(`${owner.routes}/logout`)).status).toBe(200);
     expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out']);
     await refused(exchange());
   });
@@ -64,22 +53,22 @@ describe.each(['tenant', 'organization'] as const)('the audit log of a %s has a 
     const [used, stolen] = [await toExchange(), await toExchange()];
     expect((await used()).status).toBe(200);
     await refused(stolen('x'.repeat(43)));
-    await logsOutAtProvider(app, owner, provider, { sub: 'ann' });
+    await logsOutAtProvider(sso.app, owner, sso.provider, { sub: 'ann' });
     expect(await owner.refusals()).toEqual(['invalid_state: code of another page']);
   });
 
   it('names the person, and no code that was invented', async () => {
     const exchange = await toExchange();
     await refused(exchange('x'.repeat(43)));
-    await app.settled();
-    const { rows } = await app.services.database.owner.query<{ data: { subjectId: string; configId: string } }>(
+    await sso.app.settled();
+    const { rows } = await sso.app.services.database.owner.query<{ data: { subjectId: string; configId: string } }>(
       `select data from events where type = 'SsoSignInRefused' order by position desc limit 1`,
     );
     expect(rows[0]!.data).toMatchObject({ subjectId: expect.any(String), configId: expect.any(String) });
     const count = async () =>
-      (await app.services.database.owner.query(`select 1 from events where type = 'SsoSignInRefused'`)).rowCount;
+      (await sso.app.services.database.owner.query(`select 1 from events where type = 'SsoSignInRefused'`)).rowCount;
     const before = await count();
-    await refused(app.anonymous.post(`${owner.routes}/exchange`, { code: 'invented', verifier: 'v' }));
+    await refused(sso.app.anonymous.post(`${owner.routes}/exchange`, { code: 'invented', verifier: 'v' }));
     expect(await count()).toBe(before);
   });
 });
