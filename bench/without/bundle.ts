@@ -29,7 +29,7 @@ export function without(part: Part, file: string, source: string): string {
   return text;
 }
 
-/** Bundles a program as `scripts/run.mjs` does, with or without a part. */
+/** Bundles the sources of a program as `scripts/run.mjs` does, with or without a part; its packages stay outside. */
 export async function bundle(entry: URL, part: Part | undefined): Promise<Bundle> {
   const folder = mkdtempSync(path.join(HERE, 'node_modules/.without-'));
   const inPlace = new Map(

@@ -78,6 +78,60 @@ describe('scripts/run.mjs', () => {
     expect(lines).toEqual(expect.arrayContaining([2, 6]));
   });
 
+  describe('with packages that are bundled too', () => {
+    const install = (name: string, files: Readonly<Record<string, string>>) => {
+      mkdirSync(path.join(sources, 'node_modules', name), { recursive: true });
+      for (const [file, content] of Object.entries(files)) write(`node_modules/${name}/${file}`, content);
+    };
+
+    it('finds what they read and require beside themselves', () => {
+      install('of-scripts', {
+        'package.json': '{ "name": "of-scripts", "main": "index.js" }',
+        'index.js': `'use strict';
+          const fs = require('fs');
+          const name = ['', 'words.js'].join('/');
+          module.exports = [require(__dirname + name), fs.existsSync(__filename)];`,
+        'words.js': `module.exports = 'required';`,
+      });
+      install('of-modules', {
+        'package.json': '{ "name": "of-modules", "type": "module", "exports": "./index.js" }',
+        'index.js': `import { readFileSync } from 'node:fs';
+          const __dirname = import.meta.url;
+          export const text = readFileSync(new URL('text.txt', __dirname), 'utf8');`,
+        'text.txt': 'read',
+      });
+      write('entry.ts', `import of from 'of-scripts';\nimport { text } from 'of-modules';\nconsole.log(...of, text);`);
+      expect(run()).toMatchObject({ stderr: '', stdout: 'required true read\n' });
+    });
+
+    it('runs their current code', () => {
+      install('changing', {
+        'package.json': '{ "name": "changing", "main": "index.js" }',
+        'index.js': 'exports.said = 1;',
+      });
+      write('entry.ts', `import { said } from 'changing';\nconsole.log(said);`);
+      expect(run().stdout).toBe('1\n');
+      write('node_modules/changing/index.js', 'exports.said = 2;');
+      expect(run().stdout).toBe('2\n');
+    });
+
+    it('still names the lines of the sources that call them, and no source for their own', () => {
+      install('calling', {
+        'package.json': '{ "name": "calling", "main": "index.js" }',
+        'index.js': `exports.call = function ofThePackage(work) {\n  return work();\n};`,
+      });
+      write(
+        'entry.ts',
+        `import { call } from 'calling';\n\ncall(() => {\n  throw new Error('on purpose');\n});\nexport {};`,
+      );
+      const [ours, theirs] = run()
+        .stderr.split('\n')
+        .filter((line) => /^ +at /.test(line));
+      expect(ours).toContain(`${path.join(sources, 'entry.ts')}:4`);
+      expect(theirs).toMatch(/ofThePackage .*\.mjs:\d+/);
+    });
+  });
+
   it('runs the current sources if no bundle can be stored, in a thread too', () => {
     const checkout = path.join(sources, 'checkout');
     const script = path.join(checkout, 'scripts/run.mjs');
