@@ -15,8 +15,6 @@ import { processTenantBatch, type ProcessedBatch, type TenantBatch } from './ten
 
 const PAGE = 500;
 const IDLE_MS = 1_000;
-/** How often a follower looks whether its lease has to be renewed. */
-const LOOK_MS = IDLE_MS / 4;
 /**
  * A checkpoint that only passed unrelated events is saved once the log is quiet this long, or with the lease. So not
  * every event costs a transaction.
@@ -85,13 +83,14 @@ export class ReactionFollower {
     throw signal.reason;
   }
 
-  /** Renews the lease each second, however long a page takes. */
+  /** Renews the lease each second, however long a page takes; a little later if it has just been renewed. */
   async keepLease(): Promise<void> {
     const signal = this.#signal;
     while (!signal.aborted) {
-      // At the same moments as other reactions, whose renewals then share a statement.
-      await sleep(LOOK_MS - (performance.now() % LOOK_MS), undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted && performance.now() - this.#renewed >= IDLE_MS) await this.#keep().catch(() => undefined);
+      // At the same moments as all other reactions, whose renewals then share one statement.
+      await sleep(IDLE_MS - (performance.now() % IDLE_MS), undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted && performance.now() - this.#renewed >= IDLE_MS / 2)
+        await this.#keep().catch(() => undefined);
     }
   }
 
