@@ -25,6 +25,8 @@ export const PEERS = [
   'test/app/cli/audit-proof.test.ts',
   'test/app/cli/unwritten-output.test.ts',
   'test/app/demo/**',
+  // Programs that are bundled and started.
+  'test/laws/bundles.test.ts',
   'test/scripts/run.test.ts',
   'test/scripts/with-dependencies.test.ts',
   // Clusters of PostgreSQL of their own: created, killed, dumped and restored.
