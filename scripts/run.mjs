@@ -36,6 +36,8 @@ const OUTSIDE = [
   'tsx',
   'pg-native',
   '@opentelemetry/api',
+  '@eventstore/db-client',
+  '@grpc/grpc-js',
 ];
 
 /** A module that finds its own address by other means. */
