@@ -161,14 +161,14 @@ function challengeOf({ headers, routeOptions }: FastifyRequest): string {
   return `Bearer realm="castellan"${presented ? ', error="invalid_token"' : ''}`;
 }
 
-/** `mayTell` throws if the log that the refusal follows from came into doubt. */
+/** `mayRefuse` throws if the log that the refusal follows from came into doubt. */
 export function mapErrors(
   app: FastifyInstance,
-  mayTell: (request: FastifyRequest) => Promise<void> = async () => undefined,
+  mayRefuse: (request: FastifyRequest) => Promise<void> = async () => undefined,
 ): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const isUntold = refusalOfError(error).status < 500;
-    const doubt = isUntold ? await mayTell(request).then(noDoubt, (found: FastifyError) => found) : undefined;
+    const doubt = isUntold ? await mayRefuse(request).then(noDoubt, (found: FastifyError) => found) : undefined;
     return sendFailure(doubt ?? error, request, reply);
   });
   app.setNotFoundHandler((request, reply) => {

@@ -8,7 +8,7 @@ import { mapErrors } from './errors.ts';
 import { allowOrigins } from './plugins/cors.ts';
 import { endHeadStreams } from './plugins/head-requests.ts';
 import { describeApi } from './openapi/document.ts';
-import { mayTell, refuseWhileLogContradicts } from './plugins/log-trust.ts';
+import { mayRefuse, refuseWhileLogContradicts } from './plugins/log-trust.ts';
 import { addressRefuser, malformedRefuser, refuseWithoutHost } from './plugins/malformed-requests.ts';
 import { noteRefusals, type NoteRefusal } from './plugins/early-refusals.ts';
 import type { IdempotencyKeys } from './plugins/idempotency-sealing.ts';
@@ -113,7 +113,7 @@ export async function buildServer(
     done();
   });
   recordRefusedScimClients(app, services);
-  mapErrors(app, mayTell(services.trust));
+  mapErrors(app, mayRefuse(services.trust));
   validateWithZod(app);
   parseJsonBodies(app);
   setSecurityHeaders(app);

@@ -119,6 +119,15 @@ export class LogTrust {
     if (epoch < this.#clearedIn) throw new LogNotTrusted('it did not match while it was read');
   }
 
+  /**
+   * As `vouchFor`, but throws as well if the log was in doubt meanwhile, for what can be asked again: no check may have seen
+   * another log that was there for a moment.
+   */
+  async vouchForAll(epoch: number): Promise<void> {
+    await this.vouchFor(epoch);
+    if (this.#epoch !== epoch) throw new LogNotTrusted('it was in doubt while it was read');
+  }
+
   /** Resolves when the state may have changed, or after some milliseconds. */
   async changed(milliseconds: number, signal?: AbortSignal): Promise<void> {
     const woken = new AbortController();

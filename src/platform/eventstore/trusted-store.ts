@@ -45,11 +45,14 @@ export function whileTrusted(store: EventStore, trust: LogTrust): EventStore {
 
 /**
  * Reads of the log, for what follows it without looking at `trust` itself. A page that was read while the log came into
- * doubt may be of another log: it is read again once the log is trusted. Throws `LogNotTrusted` until then. A log that does
- * not match already is read as it is: a command brings the tables to it.
+ * doubt may be of another log: it is read again once the log is trusted. Throws `LogNotTrusted` until then. `isRestore`: a
+ * command brings the tables to a log that does not match, which is read as it is.
  */
-export function trustedReads(store: EventStore, trust: LogTrust): Pick<EventStore, 'readAll' | 'head'> {
-  const isRestore = trust.doubt?.kind === 'contradicted';
+export function trustedReads(
+  store: EventStore,
+  trust: LogTrust,
+  { isRestore = false } = {},
+): Pick<EventStore, 'readAll' | 'head'> {
   return {
     head: () => store.head(),
     readAll: async (after, limit, filter) => {

@@ -70,24 +70,36 @@ export class Executor<Ports> {
     input: Input,
     execution: ExecutionContext,
   ): Promise<ExecutionResult<Result> | Failure> {
-    const context = contextOf(execution);
-    const epoch = this.#trust?.epoch;
     try {
-      const outcome = await inSpan(command.name, { 'castellan.kind': 'command' }, async () => {
-        const earlier = execution.isRetryable ? await this.#earlierRuns.find(command, input, context) : undefined;
-        const guarded = execution.ifMatch ? onlyIfUnchanged(command, execution.ifMatch) : command;
-        const run = () => this.#run(guarded, input, context, execution);
-        const named = command.names?.(input) ?? [];
-        return earlier ?? (named.length === 0 ? run() : this.#locks.naming(context.tenantId, named, run));
-      });
-      // What was decided on a log that came into doubt meanwhile is no decision: a refusal, nothing to do, or an append
-      // that has shown that the log was cut.
-      if (epoch !== undefined) await this.#trust!.vouchFor(epoch);
-      return outcome;
+      for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+        const epoch = this.#trust?.epoch;
+        const outcome = await this.#decided(command, input, execution);
+        if (epoch === undefined) return outcome;
+        await this.#trust!.vouchFor(epoch);
+        // What was decided on a log that came into doubt meanwhile is no decision, even if no check saw another log: a refusal,
+        // or nothing to do.
+        if (this.#trust!.epoch === epoch || hasAppended(outcome)) return outcome;
+      }
+      return temporarilyUnavailable();
     } catch (error) {
       if (error instanceof EventStoreUnavailable) return temporarilyUnavailable();
       throw error;
     }
+  }
+
+  async #decided<Input, State, E extends DomainEvent, Facts, Result>(
+    command: Command<Input, State, E, Ports, Facts, Result>,
+    input: Input,
+    execution: ExecutionContext,
+  ): Promise<ExecutionResult<Result> | Failure> {
+    const context = contextOf(execution);
+    return inSpan(command.name, { 'castellan.kind': 'command' }, async () => {
+      const earlier = execution.isRetryable ? await this.#earlierRuns.find(command, input, context) : undefined;
+      const guarded = execution.ifMatch ? onlyIfUnchanged(command, execution.ifMatch) : command;
+      const run = () => this.#run(guarded, input, context, execution);
+      const named = command.names?.(input) ?? [];
+      return earlier ?? (named.length === 0 ? run() : this.#locks.naming(context.tenantId, named, run));
+    });
   }
 
   /**
@@ -234,6 +246,9 @@ export class Executor<Ports> {
     return (await earlierThan(loaded)) ?? this.#attempts.on(loaded, prepared);
   }
 }
+
+const hasAppended = (outcome: ExecutionResult<unknown> | Failure): boolean =>
+  !isFailure(outcome) && outcome.position !== undefined && !isEarlier(outcome);
 
 async function prepare<Input, E extends DomainEvent, Ports, Facts>(
   command: Pick<Command<Input, never, E, Ports, Facts, unknown>, 'prepare'>,

@@ -24,7 +24,7 @@ export class CatchUpSubscription {
   readonly #store: EventStore;
   readonly #codec: EventCodec;
   readonly #log: Logger;
-  readonly #decoded = new WeakMap<StoredEvent, RecordedEvent | null>();
+  #decoded = new WeakMap<StoredEvent, RecordedEvent | null>();
   #window: LogWindow;
   readonly cut = new LogCut();
   #mark: LogMark | undefined;
@@ -68,11 +68,12 @@ export class CatchUpSubscription {
   }
 
   /**
-   * Forgets what was read after this, and what reads in progress will bring: it may come from another log. Subscribers
-   * read on from their own positions.
+   * Forgets what was read after this, and what reads in progress will bring: it may come from another log. What was decoded
+   * is decoded again: keys may have been missing. Subscribers read on from their own positions.
    */
   returnTo({ head, mark }: Pick<CatchUpSubscription, 'head' | 'mark'>): void {
     this.#window = this.#window.upTo(head);
+    this.#decoded = new WeakMap();
     this.#mark = mark;
     this.#suspect = true;
     this.#reading = undefined;
@@ -138,12 +139,13 @@ export class CatchUpSubscription {
    * decoded is undefined.
    */
   async decode(stored: readonly StoredEvent[]): Promise<(RecordedEvent | undefined)[]> {
-    const missing = stored.filter((event) => !this.#decoded.has(event));
+    const decoded = this.#decoded;
+    const missing = stored.filter((event) => !decoded.has(event));
     if (missing.length > 0) {
       const fresh = await this.#codec.decodeForFollowers(missing);
-      missing.forEach((event, index) => this.#decoded.set(event, fresh[index] ?? null));
+      missing.forEach((event, index) => decoded.set(event, fresh[index] ?? null));
     }
-    return stored.map((event) => this.#decoded.get(event) ?? undefined);
+    return stored.map((event) => decoded.get(event) ?? undefined);
   }
 
   close(): void {

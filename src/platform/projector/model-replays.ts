@@ -31,6 +31,8 @@ export interface ReplayServices {
 export interface ModelReplayOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: Parameters<typeof replayIntoTable>[1]['onProgress'];
+  /** A command brings the tables to a log that does not match them. A service never does. */
+  readonly isRestore?: boolean;
 }
 
 interface Replay {
@@ -114,7 +116,8 @@ export class ModelReplays {
    */
   async replay(checkpoint: Checkpoint, options: ModelReplayOptions): Promise<readonly StreamSetAside[]> {
     const { codec, pool, models, checkpoints } = this.#services;
-    const log = trustedReads(this.#services.store, this.#services.trust);
+    const { isRestore = false } = options;
+    const log = trustedReads(this.#services.store, this.#services.trust, { isRestore });
     const model = models.find(({ name, version }) => name === checkpoint.name && version === checkpoint.version)!;
     const deadLetters = new DeadLetters(pool);
     const parked = await deadLetters.streamsNamed(model.name);

@@ -105,8 +105,8 @@ export class ReactionRunner {
       try {
         // While the log is in doubt, nothing runs. A lease that a doubt has ended reads its checkpoints again.
         await this.#trust.assured();
-        if (!this.#isPrepared) await this.prepare();
         const { epoch } = this.#trust;
+        if (!this.#isPrepared) await this.prepare();
         const key = { name: reaction.name, version: versionOf(reaction) };
         [this.#checkpoint] = await checkpoints.acquire([key], ['live', 'filling'], seize);
         seize = false;

@@ -18,6 +18,8 @@ export interface RebuildParts {
   readonly store: EventStore;
   readonly codec: EventCodec;
   readonly pool: pg.Pool;
+  /** The log does not match the tables, which are brought to it. */
+  readonly isRestore?: boolean;
 }
 
 export interface AsOf {
@@ -32,7 +34,7 @@ export interface AsOf {
  * nothing of it is left. Returns the streams that are parked in the new generation.
  */
 export async function rebuildLive(
-  { pool }: RebuildParts,
+  { pool, isRestore = false }: RebuildParts,
   projector: Projector,
   model: AnyReadModel,
   onProgress: (progress: ReplayProgress) => void,
@@ -62,7 +64,7 @@ export async function rebuildLive(
   const otherRebuild = new FailureError(conflict('command_refused', `another rebuild of ${name} is in progress`));
   if (!mine) throw otherRebuild;
   try {
-    return await projector.replayCheckpoint(mine, { onProgress });
+    return await projector.replayCheckpoint(mine, { onProgress, isRestore });
   } catch (error) {
     await checkpoints.abandon(mine);
     throw error instanceof LeaseLost ? otherRebuild : error;

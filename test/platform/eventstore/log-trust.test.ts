@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LogNotTrusted, LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../../src/platform/eventstore/port.ts';
-import { whileTrusted } from '../../../src/platform/eventstore/trusted-store.ts';
+import { trustedReads, whileTrusted } from '../../../src/platform/eventstore/trusted-store.ts';
 
 const APPEND = {} as Parameters<EventStore['append']>[0];
 
@@ -106,6 +106,25 @@ describe('trust in the event log', () => {
     trust.suspect('a connection was lost');
     trust.confirmed(trust.epoch);
     await trust.vouchFor(epoch);
+  });
+
+  it('vouches for a refusal only if there was no doubt at all', async () => {
+    const trust = new LogTrust();
+    const { epoch } = trust;
+    await trust.vouchForAll(epoch);
+    trust.suspect('a connection was lost');
+    trust.confirmed(trust.epoch);
+    await expect(trust.vouchForAll(epoch)).rejects.toThrow(LogNotTrusted);
+    await trust.vouchForAll(trust.epoch);
+  });
+
+  it('lets only a command read a log that does not match', async () => {
+    const trust = new LogTrust();
+    const page = { events: [], position: 3n };
+    const store = { readAll: async () => page } as never;
+    trust.contradicted('log_older', 'it ends at 3');
+    await expect(trustedReads(store, trust).readAll(0n, 10)).rejects.toThrow(LogNotTrusted);
+    expect(await trustedReads(store, trust, { isRestore: true }).readAll(0n, 10)).toBe(page);
   });
 
   it('doubts a log in which a stream ends before what was read of it', async () => {

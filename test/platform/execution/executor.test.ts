@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { AggregateLoader } from '../../../src/platform/execution/aggregate-loader.ts';
 import { Executor } from '../../../src/platform/execution/executor.ts';
 import type { ExecutionContext } from '../../../src/platform/execution/execution-context.ts';
+import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
 import type { HandlerContext } from '../../../src/app/http/route.ts';
 import { defineAggregate, streamName } from '../../../src/platform/kernel/aggregate.ts';
 import { accept, acceptWith, defineCommand } from '../../../src/platform/kernel/command.ts';
@@ -136,6 +137,42 @@ describe('concurrent commands', () => {
       compensate: async () => {},
     }));
     expect(orThrow(await executor.execute(takeSeat, input, issuer)).result).toBe(2);
+  });
+
+  it('that would append nothing are decided again after a doubt, even if no check saw another log', async () => {
+    const { store, codec } = application;
+    const input = { hall: randomUUID(), by: 'Ada' };
+    orThrow(await executors[0]!.execute(takeSeat, input, issuer));
+    const trust = new LogTrust();
+    const doubt = () => (trust.suspect('a connection was lost'), trust.confirmed(trust.epoch));
+    let reads = 0;
+    // The first read is of another log, which does not have the stream.
+    const doubtful = new Proxy(store, {
+      get: (target, key) => {
+        const value = Reflect.get(target, key) as unknown;
+        if (typeof value !== 'function') return value;
+        if (key !== 'readStream') return value.bind(target) as unknown;
+        return async (stream: string, options?: { from?: bigint }) => {
+          if ((reads += 1) > 1) return target.readStream(stream, options);
+          doubt();
+          setTimeout(doubt);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          return [];
+        };
+      },
+    });
+    const executor = new Executor(
+      doubtful,
+      codec,
+      new AggregateLoader(doubtful, codec),
+      digest,
+      () => ({ ports: { next: () => 1 }, compensate: async () => {} }),
+      undefined,
+      { trust },
+    );
+    const { position } = orThrow(await executor.execute(clearHall, input, issuer));
+    expect(position).toBeDefined();
+    expect((await application.store.readStream(streamName('hall', TENANTS[0]!, input.hall))).length).toBe(2);
   });
 
   it('on one stream in one process are all decided on the newest state', async () => {

@@ -302,6 +302,35 @@ describe('a store whose positions have gaps, with records of others between our 
 });
 
 describe('a return to what was known of a log', () => {
+  it('decodes the events again, whose keys may have been missing', async () => {
+    const stored = { position: 6n, id: 'event 6', type: 'EntryClosed' } as StoredEvent;
+    const store = { gapless: true, head: async () => 5n, onGrowth: () => () => undefined } as unknown as EventStore;
+    const found: string[] = ['erased', 'Ada', 'Ada'];
+    let late: () => void = () => undefined;
+    const codec = {
+      isLasting: () => true,
+      decodeForFollowers: async () => {
+        const name = found.shift();
+        await new Promise<void>((resolve) => (late = resolve));
+        return [{ data: { name } }];
+      },
+    };
+    const subscription = await CatchUpSubscription.open(store, codec as never, log);
+    const nameOf = async () => ((await subscription.decode([stored]))[0]!.data as { name: string }).name;
+    const before = nameOf();
+    subscription.returnTo({ head: 6n, mark: undefined });
+    // What was being decoded during the return is not kept either.
+    late();
+    expect(await before).toBe('erased');
+    for (let times = 0; times < 2; times += 1) {
+      const after = nameOf();
+      late();
+      expect(await after).toBe('Ada');
+    }
+    expect(found).toEqual(['Ada']);
+    subscription.close();
+  });
+
   it('keeps the events up to there, so that a late announcement of one raises no new doubt', async () => {
     const events = [6n, 7n, 8n, 9n].map(
       (position) => ({ position, id: `event ${position}`, type: 'EntryClosed' }) as StoredEvent,

@@ -74,7 +74,14 @@ export interface ReactionApplication extends ProjectorApplication {
   /** A runner whose effects are recorded, and then do what `fault` does. Stopped with the application. */
   runner(
     fault?: (one: Asked) => unknown,
-    over?: { process?: Process; alone?: boolean; reaction?: AnyReaction; trust?: LogTrust },
+    over?: {
+      process?: Process;
+      alone?: boolean;
+      reaction?: AnyReaction;
+      trust?: LogTrust;
+      /** The runner prepares its reaction itself, once it is started. */
+      whilePreparing?: () => void;
+    },
   ): Promise<ReactionRunner>;
   readonly deadLetters: DeadLetterOperations;
   readonly backlogs: TenantBacklogs;
@@ -111,12 +118,15 @@ export async function openReactionApplication(): Promise<ReactionApplication> {
     backlogs,
     async runner(
       fault = () => undefined,
-      { process = application, alone = true, reaction = porter, trust = new LogTrust() } = {},
+      { process = application, alone = true, reaction = porter, trust = new LogTrust(), whilePreparing } = {},
     ) {
       const { database, subscription } = process;
+      const checkpoints = new Checkpoints(database.projector, randomUUID());
+      const ensure = checkpoints.ensure.bind(checkpoints);
+      checkpoints.ensure = (...given) => (whilePreparing?.(), ensure(...given));
       const runner = new ReactionRunner(reaction, {
         pool: database.projector,
-        checkpoints: new Checkpoints(database.projector, randomUUID()),
+        checkpoints,
         subscription,
         trust,
         effects: effects(fault),
@@ -124,7 +134,7 @@ export async function openReactionApplication(): Promise<ReactionApplication> {
         alone,
       });
       runners.push(runner);
-      await runner.prepare();
+      if (!whilePreparing) await runner.prepare();
       return runner;
     },
     async worked() {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
 import type { StoredEvent } from '../../../src/platform/eventstore/port.ts';
 import type { DomainEvent, Position } from '../../../src/platform/kernel/event.ts';
 import type { ReadModelName } from '../../../src/platform/kernel/read-model-name.ts';
 import type { LogSlice } from '../../../src/platform/projector/log-window.ts';
 import { caughtUp, eventually, METADATA, openProjectorApplication } from './projector-application.ts';
-import { entries, ledgerEvents, TENANTS } from './ledger.ts';
+import { entries, ledgerEvents, TENANTS, volumes } from './ledger.ts';
 import { openReactionApplication, rung } from './reaction-application.ts';
 
 const OWNER = 'bbbbbbbb-0000-4000-8000-000000000001';
@@ -108,6 +108,69 @@ describe('a read of another log, during which the log came into doubt', () => {
     await eventually('it is served', caughtUp(projector, 2n));
     expect((await application.rowsOf('entries')).map(({ entry }) => entry)).toEqual(['a', 'b']);
     expect((await projector.checkpoints.all()).map(({ position }) => position)).toEqual([2n]);
+  });
+
+  it('ends a rebuild of several models, none of which is then filled from a log that does not match', async () => {
+    const application = await openProjectorApplication([ledgerEvents]);
+    closers.push(() => application.close());
+    await application.happen('ledger-x.1', [opened('a')]);
+    const trust = new LogTrust();
+    let reads = 0;
+    const doubtful = new Proxy(application.store, {
+      get: (target, key) => {
+        const value = Reflect.get(target, key) as unknown;
+        if (typeof value !== 'function') return value;
+        if (key !== 'readAll') return value.bind(target) as unknown;
+        return async (...given: Parameters<typeof target.readAll>) => {
+          if ((reads += 1) === 1) trust.contradicted('log_older', 'it ends at 0');
+          return target.readAll(...given);
+        };
+      },
+    });
+    const projector = application.projector([entries, volumes], { trust, store: doubtful });
+    await projector.start();
+    await vi.waitFor(() => expect(reads).toBe(1));
+    // Longer than until the next model, and than until the next try.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(reads).toBe(1);
+    expect((await projector.checkpoints.all()).map(({ state }) => state)).toEqual(['filling', 'filling']);
+    trust.suspect('it was in doubt');
+    trust.confirmed(trust.epoch);
+    await eventually('both are served', caughtUp(projector, 1n));
+  });
+
+  it('is not followed by a reaction that was being prepared', async () => {
+    const application = await openReactionApplication();
+    closers.push(() => application.close());
+    const trust = new LogTrust();
+    let reads = 0;
+    const { subscription } = application;
+    const counted = new Proxy(subscription, {
+      get: (target, key) => {
+        const value = Reflect.get(target, key) as unknown;
+        if (typeof value !== 'function') return value;
+        if (key === 'read') reads += 1;
+        return value.bind(target) as unknown;
+      },
+    });
+    let isContradicted = false;
+    const runner = await application.runner(undefined, {
+      process: { ...application, subscription: counted },
+      trust,
+      whilePreparing: () => {
+        if (!isContradicted) trust.contradicted('log_older', 'it ends at 0');
+        isContradicted = true;
+      },
+    });
+    runner.start();
+    await vi.waitFor(() => expect(isContradicted).toBe(true));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(reads).toBe(0);
+    trust.suspect('it was in doubt');
+    trust.confirmed(trust.epoch);
+    await application.happen('bell-x.1', [rung('a')]);
+    await application.worked();
+    expect(application.inputs()).toEqual(['a 1']);
   });
 
   it('has no effects, and moves no reaction', async () => {

@@ -26,12 +26,21 @@ export function refuseWhileLogContradicts(app: FastifyInstance, trust: LogTrust)
   });
 }
 
+type LogEpoch = Pick<FastifyRequest, 'logEpoch'>;
+
 /**
  * Resolves if the response to a request may be sent. Throws `LogNotTrusted` if what it was computed from may not have been
  * the known log, whatever it says (OP-590).
  */
 export const mayTell =
   (trust: LogTrust) =>
-  async ({ logEpoch }: Pick<FastifyRequest, 'logEpoch'>): Promise<void> => {
+  async ({ logEpoch }: LogEpoch): Promise<void> => {
     if (logEpoch !== undefined) await trust.vouchFor(logEpoch);
+  };
+
+/** As `mayTell`, but throws after any doubt: a refusal has changed nothing, and the caller asks again. */
+export const mayRefuse =
+  (trust: LogTrust) =>
+  async ({ logEpoch }: LogEpoch): Promise<void> => {
+    if (logEpoch !== undefined) await trust.vouchForAll(logEpoch);
   };

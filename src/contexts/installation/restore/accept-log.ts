@@ -108,7 +108,7 @@ async function bringTables(
   say: (text: string) => void,
 ): Promise<void> {
   const { store, codec, database, projector, models } = services;
-  const parts = { store, codec, pool: database.projector };
+  const parts = { store, codec, pool: database.projector, isRestore: true };
   await projector.discardUnserved();
   for (const model of models) {
     await rebuildLive(parts, projector, model, () => undefined);
