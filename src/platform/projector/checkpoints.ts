@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Lane } from '../kernel/read-model.ts';
+import { Batcher } from '../database/batcher.ts';
 import { transaction } from '../database/transaction.ts';
 import { CHECKPOINT_LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
 import { LeaseRenewals } from './lease-renewals.ts';
@@ -59,14 +60,33 @@ const COLUMNS = 'name, version, generation, lane, kind, state, position::text, e
 
 const cursorOf = (row: CursorRow): Checkpoint => ({ ...row, position: BigInt(row.position), epoch: BigInt(row.epoch) });
 
+/** Locks in one order, so that statements of several processes do not block each other for good. */
+const ACQUIRE = `
+  with free as (
+    select c.name, c.version, c.generation
+      from cursors c join json_to_recordset($3::json) as k(name text, version int) on c.name = k.name and c.version = k.version
+     where c.state = any($4) and ($5 or c.leased_until < now() or c.owner = $1)
+     order by 1, 2, 3 for update of c)
+  update cursors c set epoch = epoch + 1, owner = $1, leased_until = now() + make_interval(secs => $2)
+    from free f
+   where c.name = f.name and c.version = f.version and c.generation = f.generation
+  returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text, c.failure`;
+
+type Wanted = Pick<Checkpoint, 'name' | 'version'>;
+type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
+export type OtherVersion = Pick<Checkpoint, 'name' | 'version' | 'state'>;
+
 /**
  * The table `cursors`: leases with fencing epochs, and checkpoints that only the holder of the current epoch can
- * move.
+ * move. A process starts dozens of reactions in one turn of the event loop: what each of them asks shares a statement.
  */
 export class Checkpoints {
   readonly #pool: pg.Pool;
   readonly owner: string;
   readonly #renewals: LeaseRenewals;
+  readonly #existing = new Batcher((_: 'all', keys: readonly Key[]) => this.#exist(keys));
+  readonly #versions = new Batcher((_: 'all', names: readonly string[]) => this.#versionsOf(names));
+  readonly #acquired = new Batcher((kind: string, keys: readonly Wanted[]) => this.#acquireAll(kind, keys));
 
   constructor(pool: pg.Pool, owner: string) {
     this.#pool = pool;
@@ -81,6 +101,11 @@ export class Checkpoints {
     return rows.map(cursorOf);
   }
 
+  /** Every version of a reaction that has, or had, a cursor. */
+  async reactionVersions(name: string): Promise<readonly OtherVersion[]> {
+    return this.#versions.load('all', name);
+  }
+
   /**
    * Creates a cursor if there is none. `prepare` runs in the same transaction, and only if the cursor was created
    * here.
@@ -89,6 +114,7 @@ export class Checkpoints {
     cursor: Pick<Checkpoint, 'name' | 'version' | 'generation' | 'lane' | 'kind' | 'state' | 'position'>,
     prepare: (client: pg.PoolClient) => Promise<void>,
   ): Promise<boolean> {
+    if (await this.#existing.load('all', cursor)) return false;
     return transaction(this.#pool, async (client) => {
       await client.query(`select pg_advisory_xact_lock(hashtextextended('castellan/cursors', 0))`);
       const { rowCount } = await client.query(
@@ -114,19 +140,42 @@ export class Checkpoints {
    * only process on a data directory. Returns the cursors acquired.
    */
   async acquire(
-    keys: readonly Pick<Checkpoint, 'name' | 'version'>[],
+    keys: readonly Wanted[],
     states: readonly Checkpoint['state'][],
     seize: boolean,
   ): Promise<Checkpoint[]> {
-    const { rows } = await this.#pool.query<CursorRow>(
-      `update cursors c set epoch = epoch + 1, owner = $1, leased_until = now() + make_interval(secs => $2)
-         from json_to_recordset($3::json) as k(name text, version int)
-        where c.name = k.name and c.version = k.version and c.state = any($4)
-          and ($5 or c.leased_until < now() or c.owner = $1)
-       returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text, c.failure`,
-      [this.owner, CHECKPOINT_LEASE_SECONDS, JSON.stringify(keys), states, seize],
+    const kind = JSON.stringify({ states, seize });
+    const acquired = await Promise.all(keys.map((key) => this.#acquired.load(kind, key)));
+    return acquired.flat();
+  }
+
+  async #acquireAll(kind: string, keys: readonly Wanted[]): Promise<Checkpoint[][]> {
+    const { states, seize } = JSON.parse(kind) as { states: Checkpoint['state'][]; seize: boolean };
+    const values = [this.owner, CHECKPOINT_LEASE_SECONDS, JSON.stringify(keys), states, seize];
+    const { rows } = await this.#pool.query<CursorRow>(ACQUIRE, values);
+    return keys.map(({ name, version }) =>
+      rows.filter((row) => row.name === name && row.version === version).map(cursorOf),
     );
-    return rows.map(cursorOf);
+  }
+
+  async #exist(keys: readonly Key[]): Promise<boolean[]> {
+    const { rows } = await this.#pool.query<Key>(
+      `select c.name, c.version, c.generation
+         from cursors c join json_to_recordset($1::json) as k(name text, version int, generation int)
+           on c.name = k.name and c.version = k.version and c.generation = k.generation`,
+      [JSON.stringify(keys.map(({ name, version, generation }) => ({ name, version, generation })))],
+    );
+    return keys.map(({ name, version, generation }) =>
+      rows.some((row) => row.name === name && row.version === version && row.generation === generation),
+    );
+  }
+
+  async #versionsOf(names: readonly string[]): Promise<OtherVersion[][]> {
+    const { rows } = await this.#pool.query<OtherVersion>(
+      `select name, version, state from cursors where name = any($1) and kind = 'reaction' order by name, version`,
+      [names],
+    );
+    return names.map((name) => rows.filter((row) => row.name === name));
   }
 
   /**

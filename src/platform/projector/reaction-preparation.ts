@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import type { Logger } from 'pino';
 import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import type { CatchUpSubscription } from './catch-up-subscription.ts';
@@ -7,7 +6,6 @@ import type { ReactionState } from './reaction-state.ts';
 import { handOverReactionState } from './reaction-state-handover.ts';
 
 export interface PreparationServices {
-  readonly pool: pg.Pool;
   readonly checkpoints: Checkpoints;
   readonly subscription: CatchUpSubscription;
   readonly log: Logger;
@@ -37,13 +35,10 @@ export async function prepareReaction(
 /** After a rollback of the software, this process must not act: the newer version's checkpoint counts. */
 async function tellOfNewerVersion(
   { name, version }: { readonly name: string; readonly version: number },
-  { pool, log }: PreparationServices,
+  { checkpoints, log }: PreparationServices,
 ): Promise<void> {
-  const { rows } = await pool.query<{ version: number }>(
-    `select version from cursors where name = $1 and kind = 'reaction' and version > $2 and state <> 'retired'`,
-    [name, version],
-  );
-  for (const newer of rows)
+  const others = await checkpoints.reactionVersions(name);
+  for (const newer of others.filter((other) => other.version > version && other.state !== 'retired'))
     log.error(
       { reaction: name, version, newer: newer.version },
       'a newer version of this reaction has taken over: this process does not run it, and its events wait',

@@ -142,9 +142,9 @@ export class ReactionRunner {
 
   /** Runs once per process. A failure holds nothing up; the next lease tries again. */
   async #dropRetired(): Promise<void> {
-    const { pool, log, state, reaction } = this.#parts;
+    const { pool, checkpoints, log, state, reaction } = this.#parts;
     if (this.#hasDropped) return;
-    await state.dropRetired(pool).then(
+    await state.dropRetired(pool, checkpoints).then(
       () => (this.#hasDropped = true),
       (error: Error) =>
         log.warn({ reaction: reaction.name, reason: error.message }, 'the state of a retired version was not dropped'),

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import { settleAll } from '../database/transaction.ts';
 import type { WorkingSet } from './working-set.ts';
+import type { Checkpoints } from './checkpoints.ts';
 import { RowWriter } from './row-writer.ts';
 import { createTable, qualified, tableName, type TableRow, type TableShape } from './table.ts';
 
@@ -40,12 +41,9 @@ export class ReactionState {
   }
 
   /** Drops the tables of retired versions: they are no longer maintained, so an erasure would not reach them. */
-  async dropRetired(pool: pg.Pool): Promise<void> {
-    const { rows } = await pool.query<{ version: number }>(
-      `select version from cursors where name = $1 and version < $2 and kind = 'reaction' and state = 'retired'`,
-      [this.#reaction, this.#version],
-    );
-    for (const { version } of rows)
+  async dropRetired(pool: pg.Pool, checkpoints: Pick<Checkpoints, 'reactionVersions'>): Promise<void> {
+    const versions = await checkpoints.reactionVersions(this.#reaction);
+    for (const { version } of versions.filter((one) => one.version < this.#version && one.state === 'retired'))
       await pool.query(`drop table if exists ${qualified('public', tableName(this.#name, version, 1))}`);
   }
 
