@@ -5,6 +5,7 @@ import { refuseSsoLogout } from '../../../commands/sso/refuse-sso-logout.ts';
 import { refuseSsoSignIn } from '../../../commands/sso/refuse-sso-sign-in.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
 import { registry } from '../../platform/observability/metrics.ts';
 import type { SsoProtocol } from './domain/events.ts';
@@ -45,6 +46,8 @@ interface RefusedIdentity {
   readonly detail: string | null;
   /** Known only after a provider has proved the identity: from its response, or with a code that was issued then. */
   readonly subjectId: string | null;
+  /** The id of the entry, if several requests may record the same. Otherwise a fresh one. */
+  readonly attemptId?: string | null;
 }
 
 /** What is counted apart, so that messages of one kind do not use up the entries of another one. */
@@ -54,6 +57,8 @@ type Counted = 'logout' | 'sign_in' | 'changed_configuration';
  * Records refused sign-ins and logouts in the audit log of the tenant or organization concerned, or else of the
  * installation. Anybody can send a message that is refused, so only so many of them an hour are recorded (OP-604).
  * A refused sign-in of a known person is always recorded.
+ *
+ * Throws `FailureError` if the entry cannot be written: what nobody could read later must not be concluded.
  */
 export class RecordedSsoRefusals {
   readonly #executor: Pick<Executor<CommandPorts>, 'execute'>;
@@ -66,7 +71,7 @@ export class RecordedSsoRefusals {
     this.#now = now;
   }
 
-  async signIn(attempt: RefusedAttempt, { reason, detail, subjectId }: RefusedIdentity): Promise<void> {
+  async signIn(attempt: RefusedAttempt, { reason, detail, subjectId, attemptId }: RefusedIdentity): Promise<void> {
     const { tenantId = INSTALLATION, protocol, configId, actor } = attempt;
     refusals.inc({ kind: 'sign_in', protocol });
     const isProved = subjectId !== null || PROVED.has(reason);
@@ -74,14 +79,15 @@ export class RecordedSsoRefusals {
     const counted = reason === 'sso_not_configured' ? 'changed_configuration' : 'sign_in';
     if (!isProved && !this.#mayRecord(attempt, counted)) return;
     const refused = { protocol, reason, detail, configId, subjectId };
-    await this.#executor.execute(refuseSsoSignIn, refused, { tenantId, actor });
+    const execution = { tenantId, actor, ...(attemptId ? { commandId: attemptId } : {}) };
+    orThrow(await this.#executor.execute(refuseSsoSignIn, refused, execution));
   }
 
   async logout(attempt: RefusedAttempt, detail: string | null): Promise<void> {
     const { tenantId = INSTALLATION, protocol, configId, actor } = attempt;
     refusals.inc({ kind: 'logout', protocol });
     if (!this.#mayRecord(attempt, 'logout')) return;
-    await this.#executor.execute(refuseSsoLogout, { protocol, detail, configId }, { tenantId, actor });
+    orThrow(await this.#executor.execute(refuseSsoLogout, { protocol, detail, configId }, { tenantId, actor }));
   }
 
   #mayRecord({ tenantId = INSTALLATION, configId }: RefusedAttempt, counted: Counted): boolean {

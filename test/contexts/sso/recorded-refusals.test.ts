@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_RECORDED, RecordedSsoRefusals, type RefusedAttempt } from '../../../src/contexts/sso/recorded-refusals.ts';
 import type { SsoRefusal } from '../../../src/contexts/sso/domain/refusals.ts';
 import { system } from '../../../src/platform/kernel/actor.ts';
+import { FailureError, temporarilyUnavailable } from '../../../src/platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../../src/platform/kernel/ids.ts';
 
 const ACME = asTenantId('11111111-1111-4111-8111-111111111111');
@@ -58,6 +59,13 @@ describe('refused messages of identity providers', () => {
     expect(entries.length).toBe(before + 1);
     await refusals.signIn(attemptAt('one'), { ...stolen, subjectId: null });
     expect(entries.length).toBe(before + 1);
+  });
+
+  it('whose entry cannot be written fail', async () => {
+    const refusals = new RecordedSsoRefusals({ execute: (async () => temporarilyUnavailable()) as never });
+    const refused = { reason: 'invalid_state', detail: null, subjectId: null } as const;
+    await expect(refusals.signIn(attemptAt('one'), refused)).rejects.toThrow(FailureError);
+    await expect(refusals.logout(attemptAt('one'), 'signature')).rejects.toThrow(FailureError);
   });
 
   it('are recorded again an hour later', async () => {
