@@ -111,14 +111,17 @@ export async function startsOnPage(app: TestApp, { loginPath, routes }: SsoOwner
 /** A logout token of the provider arrives. */
 export async function logsOutAtProvider(
   app: TestApp,
-  { logoutUri }: SsoOwner,
+  owner: SsoOwner,
   provider: LogoutTokenIssuer,
   about: { readonly sub?: string; readonly sid?: string },
   claims: Record<string, unknown> = {},
 ): Promise<void> {
-  const { status } = await app.anonymous.send('POST', logoutUri.slice(HOME.length), {
-    raw: new URLSearchParams({ logout_token: logoutToken(provider, about, { claims }) }).toString(),
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  });
+  const { status } = await postsLogoutToken(app, owner, logoutToken(provider, about, { claims }));
   expect(status).toBe(200);
 }
+
+export const postsLogoutToken = (app: TestApp, { logoutUri }: SsoOwner, token: string): Promise<TestResponse> =>
+  app.anonymous.send('POST', logoutUri.slice(HOME.length), {
+    raw: new URLSearchParams({ logout_token: token }).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });

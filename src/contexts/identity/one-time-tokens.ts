@@ -33,6 +33,12 @@ export interface SpentToken extends OneTimeToken {
 const FIRST_SPENT = 'firstSpentAt';
 
 /**
+ * Member of the payload of a token that something else has ended, such as a logout: true if the token could be used until
+ * then. It cannot be spent or discarded any more.
+ */
+export const ENDED = 'ended';
+
+/**
  * Short-lived tokens with a purpose: opaque, hashed at rest, and spent by one atomic statement. Of any number of
  * simultaneous uses exactly one succeeds.
  */
@@ -105,12 +111,25 @@ export class OneTimeTokens {
     );
   }
 
-  /** Ends a token early, once its purpose is fulfilled. Returns undefined if another request ended it first. */
+  /** Ends a token early, once its purpose is fulfilled. Returns undefined if something else ended it first. */
   async discard(purpose: TokenPurpose, token: string): Promise<OneTimeToken | undefined> {
     return this.#find(
       token,
-      'delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload',
+      `delete from one_time_tokens
+        where tenant_id = $1 and purpose = $2 and digest = $3 and not payload ? '${ENDED}'
+       returning subject_id, payload`,
       purpose,
+    );
+  }
+
+  /** Deletes `ENDED` tokens by their digests. */
+  async deleteEnded(tenantId: TenantId, purposes: readonly TokenPurpose[], digests: readonly string[]): Promise<void> {
+    await this.#pool.statement(
+      tenantId,
+      `delete from one_time_tokens
+        where tenant_id = $1 and purpose = any($2::text[]) and payload ? '${ENDED}'
+          and digest in (select decode(hex, 'hex') from unnest($3::text[]) as hex)`,
+      [purposes, digests],
     );
   }
 
@@ -141,5 +160,8 @@ export class OneTimeTokens {
     return row && { token: { tenantId, subjectId: row.subject_id, payload: row.payload }, at: row.at ?? 0 };
   }
 }
+
+/** As it is stored, in hexadecimal digits. */
+export const tokenDigest = (token: string): string => digestOf(token).toString('hex');
 
 const digestOf = (token: string) => createHash('sha256').update(token).digest();

@@ -27,12 +27,20 @@ export class SsoRefused extends Error {
   readonly reason: SsoRefusal;
   readonly detail: string | null;
   readonly subjectId: string | null;
-  constructor(reason: SsoRefusal, detail: string | null = null, subjectId: string | null = null) {
+  /** The id of the entry in the audit log, if another request may record the same. */
+  readonly attemptId: string | null;
+  constructor(
+    reason: SsoRefusal,
+    detail: string | null = null,
+    subjectId: string | null = null,
+    attemptId: string | null = null,
+  ) {
     super(`${reason}${detail ? `: ${detail}` : ''}`);
     this.name = 'SsoRefused';
     this.reason = reason;
     this.detail = detail;
     this.subjectId = subjectId;
+    this.attemptId = attemptId;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
-import { SsoRefused } from '../identity/sso-sign-in.ts';
 import type { OidcSessions } from './oidc-sessions.ts';
 import type { FinishedSignIn } from './oidc-sign-in.ts';
+import { loggedOutSince } from './refused-exchange.ts';
 
 export interface CodeUnlessLoggedOutDependencies {
   readonly oneTimeTokens: OneTimeTokens;
@@ -20,11 +20,11 @@ export async function codeUnlessLoggedOut(
     provider,
     times,
   }: Pick<FinishedSignIn, 'authorization' | 'issuer' | 'provider' | 'times'>,
-  purpose: 'sso-handoff' | 'org-handoff',
+  { purpose, adminId }: { readonly purpose: 'sso-handoff' | 'org-handoff'; readonly adminId: string },
   issue: () => Promise<string>,
 ): Promise<string> {
   const code = await issue();
   if (!(await oidcSessions.isLoggedOut(owner, issuer, provider, times))) return code;
   await oneTimeTokens.discard(purpose, code);
-  throw new SsoRefused('invalid_assertion', 'logged_out');
+  throw loggedOutSince(adminId, code);
 }

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { ENDED_CODE, waitedIn, type EndedCode, type EndedRow } from './ended-codes.ts';
+import { CODES, END_CODE, ENDED_CODE, type EndedCode } from './ended-codes.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';
 import { withoutSlash } from './openid-refusals.ts';
 import { AHEAD_SECONDS, SKEW_SECONDS } from './openid-signatures.ts';
@@ -30,9 +30,8 @@ export interface AskedIssuer {
 const DAYS = 31;
 /** Longer than the deadline of a request. */
 const CLAIM_SECONDS = 15;
-/** A code that has not become a session yet; its payload has the same member `provider`. */
-const CODES = ['sso-handoff', 'org-handoff'];
 
+/** Sessions, or `CODES`. */
 const MATCHES = `
   tenant_id = $1 and purpose = any($2::text[])
   and ($3::text[] is null or payload->'provider'->>'sub' = any($3))
@@ -78,6 +77,7 @@ export class OidcSessions {
   /**
    * Our sessions that a logout concerns. A token with `sid` concerns that session, and those of the same person whose
    * ID token had no `sid`. Codes of the same sign-ins end here, also used ones: their sessions may not have begun yet.
+   * `recordEndedCodes` deletes them.
    */
   async endedBy(
     tenantId: TenantId,
@@ -88,9 +88,9 @@ export class OidcSessions {
       this.#all(configId, 'sub', loggedOut.subject),
       this.#all(configId, 'sid', loggedOut.providerSessionId),
     ];
-    const ended = await this.#pool.statement<EndedRow>(
+    const ended = await this.#pool.statement<EndedCode>(
       tenantId,
-      `delete from one_time_tokens as code where ${MATCHES} returning ${ENDED_CODE}`,
+      `update one_time_tokens as code set ${END_CODE} where ${MATCHES} returning ${ENDED_CODE}`,
       [CODES, ...named],
     );
     const { rows } = await this.#pool.statement<{ subject_id: string }>(
@@ -98,7 +98,7 @@ export class OidcSessions {
       `select subject_id from one_time_tokens where ${MATCHES} and expires_at > now()`,
       [['oidc-session'], ...named],
     );
-    return { sessionIds: rows.map(({ subject_id }) => subject_id), codes: waitedIn(ended.rows) };
+    return { sessionIds: rows.map(({ subject_id }) => subject_id), codes: ended.rows };
   }
 
   /** True if an ID token names the person whose session this is. Its signature is not checked. */
@@ -116,16 +116,16 @@ export class OidcSessions {
 
   /** Ends the codes of the session at the provider that one of ours began through: its person signs out there, too. */
   async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<EndedCode[]> {
-    const { rows } = await this.#pool.statement<EndedRow>(
+    const { rows } = await this.#pool.statement<EndedCode>(
       tenantId,
-      `delete from one_time_tokens as code using one_time_tokens as session
+      `update one_time_tokens as code set ${END_CODE} from one_time_tokens as session
         where code.tenant_id = $1 and code.purpose = any($2::text[]) and session.tenant_id = $1
           and session.purpose = 'oidc-session' and session.digest = $3
           and code.payload->'provider' = session.payload->'provider'
        returning ${ENDED_CODE}`,
       [CODES, createHash('sha256').update(sessionId).digest()],
     );
-    return waitedIn(rows);
+    return rows;
   }
 
   async forget(tenantId: TenantId, sessionId: string): Promise<void> {

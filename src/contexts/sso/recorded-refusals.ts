@@ -5,6 +5,7 @@ import { refuseSsoLogout } from '../../../commands/sso/refuse-sso-logout.ts';
 import { refuseSsoSignIn } from '../../../commands/sso/refuse-sso-sign-in.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
 import { INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
 import { registry } from '../../platform/observability/metrics.ts';
 import type { SsoProtocol } from './domain/events.ts';
@@ -17,13 +18,13 @@ const refusals = new Counter({
   registers: [registry],
 });
 
-/** Entries about one provider in an hour, by what anybody can send. Those about messages of nobody's count together. */
+/** Entries of each kind about one provider in an hour, by what anybody can send. Those about messages of nobody's count together. */
 export const MAX_RECORDED = 300;
 const PERIOD_MS = 60 * 60_000;
-/** Of providers that exist. A forgotten one begins anew. */
-const MAX_PROVIDERS = 10_000;
+/** Of providers that exist, each with up to three kinds. A forgotten one begins anew. */
+const MAX_COUNTS = 30_000;
 
-/** The identity that is refused was proved by a provider: a stranger cannot cause such an entry. */
+/** Reasons that only a proved identity gets: a stranger cannot cause such an entry. */
 const PROVED: ReadonlySet<SsoRefusal> = new Set([
   'account_not_found',
   'account_disabled',
@@ -43,17 +44,26 @@ export interface RefusedAttempt {
 interface RefusedIdentity {
   readonly reason: SsoRefusal;
   readonly detail: string | null;
+  /** Known only after a provider has proved the identity: from its response, or with a code that was issued then. */
   readonly subjectId: string | null;
+  /** The id of the entry, if several requests may record the same. Otherwise a fresh one. */
+  readonly attemptId?: string | null;
 }
+
+/** What is counted apart, so that messages of one kind do not use up the entries of another one. */
+type Counted = 'logout' | 'sign_in' | 'changed_configuration';
 
 /**
  * Records refused sign-ins and logouts in the audit log of the tenant or organization concerned, or else of the
  * installation. Anybody can send a message that is refused, so only so many of them an hour are recorded (OP-604).
+ * A refused sign-in of a known person is always recorded.
+ *
+ * Throws `FailureError` if the entry cannot be written: what nobody could read later must not be concluded.
  */
 export class RecordedSsoRefusals {
   readonly #executor: Pick<Executor<CommandPorts>, 'execute'>;
-  /** Entries in the present hour, by owner and provider. */
-  readonly #recorded = new LRUCache<string, { readonly since: number; entries: number }>({ max: MAX_PROVIDERS });
+  /** Entries in the present hour, by owner, provider and kind. */
+  readonly #recorded = new LRUCache<string, { readonly since: number; entries: number }>({ max: MAX_COUNTS });
   readonly #now: () => number;
 
   constructor(executor: Pick<Executor<CommandPorts>, 'execute'>, now: () => number = Date.now) {
@@ -61,28 +71,32 @@ export class RecordedSsoRefusals {
     this.#now = now;
   }
 
-  async signIn(attempt: RefusedAttempt, { reason, detail, subjectId }: RefusedIdentity): Promise<void> {
+  async signIn(attempt: RefusedAttempt, { reason, detail, subjectId, attemptId }: RefusedIdentity): Promise<void> {
     const { tenantId = INSTALLATION, protocol, configId, actor } = attempt;
     refusals.inc({ kind: 'sign_in', protocol });
-    if (!PROVED.has(reason) && !this.#mayRecord(attempt)) return;
+    const isProved = subjectId !== null || PROVED.has(reason);
+    // A start without a configuration is not recorded: the configuration was changed since the start.
+    const counted = reason === 'sso_not_configured' ? 'changed_configuration' : 'sign_in';
+    if (!isProved && !this.#mayRecord(attempt, counted)) return;
     const refused = { protocol, reason, detail, configId, subjectId };
-    await this.#executor.execute(refuseSsoSignIn, refused, { tenantId, actor });
+    const execution = { tenantId, actor, ...(attemptId ? { commandId: attemptId } : {}) };
+    orThrow(await this.#executor.execute(refuseSsoSignIn, refused, execution));
   }
 
   async logout(attempt: RefusedAttempt, detail: string | null): Promise<void> {
     const { tenantId = INSTALLATION, protocol, configId, actor } = attempt;
     refusals.inc({ kind: 'logout', protocol });
-    if (!this.#mayRecord(attempt)) return;
-    await this.#executor.execute(refuseSsoLogout, { protocol, detail, configId }, { tenantId, actor });
+    if (!this.#mayRecord(attempt, 'logout')) return;
+    orThrow(await this.#executor.execute(refuseSsoLogout, { protocol, detail, configId }, { tenantId, actor }));
   }
 
-  #mayRecord({ tenantId = INSTALLATION, configId }: RefusedAttempt): boolean {
-    const provider = `${tenantId}/${configId ?? ''}`;
-    const known = this.#recorded.get(provider);
+  #mayRecord({ tenantId = INSTALLATION, configId }: RefusedAttempt, counted: Counted): boolean {
+    const key = `${tenantId}/${configId ?? ''}/${counted}`;
+    const known = this.#recorded.get(key);
     const hour = known && this.#now() - known.since < PERIOD_MS ? known : { since: this.#now(), entries: 0 };
     if (hour.entries >= MAX_RECORDED) return false;
     hour.entries += 1;
-    this.#recorded.set(provider, hour);
+    this.#recorded.set(key, hour);
     return true;
   }
 }

@@ -3,6 +3,7 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 import { SsoRefused } from '../identity/sso-sign-in.ts';
 import { ownerWithSso } from './claimed-owner.ts';
 import type { SsoProtocol } from './domain/events.ts';
+import { attemptOfCode } from './ended-codes.ts';
 import type { OrgOidcDependencies } from './org-oidc.ts';
 import type { RecordedSsoRefusals } from './recorded-refusals.ts';
 
@@ -27,6 +28,9 @@ export const unknownCode = () => new SsoRefused('invalid_state', 'unknown or use
 export const codeOfAnotherPage = () => new SsoRefused('invalid_state', 'code of another page');
 /** The person was signed out everywhere since. */
 export const signedOutSince = () => new SsoRefused('invalid_state', 'signed out since');
+/** The provider has logged the person out since. `code`: one that the logout may have recorded. */
+export const loggedOutSince = (subjectId: string, code?: string) =>
+  new SsoRefused('invalid_assertion', 'logged_out', subjectId, code === undefined ? null : attemptOfCode(code));
 
 /**
  * Records an exchange that was refused after the provider had signed a person in. A code that is not stored is recorded

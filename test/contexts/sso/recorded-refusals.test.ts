@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_RECORDED, RecordedSsoRefusals, type RefusedAttempt } from '../../../src/contexts/sso/recorded-refusals.ts';
 import type { SsoRefusal } from '../../../src/contexts/sso/domain/refusals.ts';
 import { system } from '../../../src/platform/kernel/actor.ts';
+import { FailureError, temporarilyUnavailable } from '../../../src/platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION } from '../../../src/platform/kernel/ids.ts';
 
 const ACME = asTenantId('11111111-1111-4111-8111-111111111111');
@@ -29,14 +30,42 @@ function recording(now?: () => number) {
 }
 
 describe('refused messages of identity providers', () => {
-  it('that anybody can send are recorded so many times an hour for each provider, sign-ins and logouts together', async () => {
-    const { entries, refusals, refuse } = recording();
+  it('that anybody can send are recorded so many times an hour for each provider', async () => {
+    const { entries, refuse } = recording();
     await refuse(MAX_RECORDED - 1, attemptAt('one'), 'invalid_state');
-    for (let n = 0; n < 3; n += 1) await refusals.logout(attemptAt('one'), 'signature');
     await refuse(3, attemptAt('one'), 'token_exchange_failed');
     expect(entries.length).toBe(MAX_RECORDED);
     await refuse(1, attemptAt('two'), 'invalid_state');
     expect(entries.length).toBe(MAX_RECORDED + 1);
+  });
+
+  it('count apart: logouts, sign-ins that a changed configuration ended, and all other sign-ins', async () => {
+    const { entries, refusals, refuse } = recording();
+    for (let n = 0; n < MAX_RECORDED + 5; n += 1) await refusals.logout(attemptAt('one'), 'signature');
+    expect(entries.length).toBe(MAX_RECORDED);
+    await refuse(MAX_RECORDED + 5, attemptAt('one'), 'token_exchange_failed');
+    expect(entries.length).toBe(2 * MAX_RECORDED);
+    await refuse(MAX_RECORDED + 5, attemptAt('one'), 'sso_not_configured');
+    expect(entries.length).toBe(3 * MAX_RECORDED);
+  });
+
+  it('are all recorded if they are about a known person', async () => {
+    const { entries, refusals, refuse } = recording();
+    for (let n = 0; n < MAX_RECORDED; n += 1) await refusals.logout(attemptAt('one'), 'signature');
+    await refuse(MAX_RECORDED, attemptAt('one'), 'invalid_state');
+    const before = entries.length;
+    const stolen = { reason: 'invalid_state', detail: 'code of another page', subjectId: 'x' } as const;
+    await refusals.signIn(attemptAt('one'), stolen);
+    expect(entries.length).toBe(before + 1);
+    await refusals.signIn(attemptAt('one'), { ...stolen, subjectId: null });
+    expect(entries.length).toBe(before + 1);
+  });
+
+  it('whose entry cannot be written fail', async () => {
+    const refusals = new RecordedSsoRefusals({ execute: (async () => temporarilyUnavailable()) as never });
+    const refused = { reason: 'invalid_state', detail: null, subjectId: null } as const;
+    await expect(refusals.signIn(attemptAt('one'), refused)).rejects.toThrow(FailureError);
+    await expect(refusals.logout(attemptAt('one'), 'signature')).rejects.toThrow(FailureError);
   });
 
   it('are recorded again an hour later', async () => {

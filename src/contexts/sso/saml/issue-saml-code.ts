@@ -1,8 +1,8 @@
 import type { OneTimeTokens } from '../../identity/one-time-tokens.ts';
 import { issueHandover, type PageReturn, type SignInHandover } from '../page-return.ts';
+import { loggedOutSince } from '../refused-exchange.ts';
 import type { SamlMarks } from './logout-marks.ts';
 import type { Issued, ProviderSessions } from './provider-sessions.ts';
-import { refuseSaml } from './refused.ts';
 
 export interface IssueSamlCodeDependencies {
   readonly oneTimeTokens: OneTimeTokens;
@@ -11,7 +11,7 @@ export interface IssueSamlCodeDependencies {
 
 /**
  * Issues the code of an assertion, unless the provider asked for a logout since. A logout at the same time either finds the
- * code, or is found here. Throws `SamlRefused`.
+ * code, or is found here. Throws `SsoRefused`.
  */
 export async function issueSamlCode(
   { oneTimeTokens, samlSessions }: IssueSamlCodeDependencies,
@@ -22,5 +22,5 @@ export async function issueSamlCode(
   const code = await issueHandover(oneTimeTokens, handover, page);
   if (!(await samlSessions.isLoggedOut(handover.tenantId, handover.marks, issued))) return code;
   await oneTimeTokens.discard('sso-handoff', code);
-  return refuseSaml('logged_out', 'the provider has logged the person out since');
+  throw loggedOutSince(handover.adminId, code);
 }

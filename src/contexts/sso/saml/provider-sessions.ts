@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { SamlConfig } from '../domain/events.ts';
-import { ENDED_CODE, waitedIn, type EndedCode, type EndedRow } from '../ended-codes.ts';
+import { END_CODE, ENDED_CODE, type EndedCode } from '../ended-codes.ts';
 import { HANDOVER_SECONDS } from '../page-return.ts';
 import type { ProviderSession } from './logout-messages.ts';
 import type { NamedByLogout, SamlMarks } from './logout-marks.ts';
@@ -120,14 +120,14 @@ export class ProviderSessions {
 
   /**
    * Ends the codes of sign-ins that a logout names: no session may follow. Call before `of`. Also a used code ends, because
-   * its session may not have begun yet. `spares`: a newer one goes on.
+   * its session may not have begun yet. `recordEndedCodes` deletes them. `spares`: a newer one goes on.
    */
   async endCodes(
     tenantId: TenantId,
     { name, indexes }: NamedByLogout,
     begunBefore: number,
   ): Promise<{ readonly spares: boolean; readonly codes: readonly EndedCode[] }> {
-    const { rows } = await this.#pool.statement<{ spares: boolean; ended: EndedRow[] }>(
+    const { rows } = await this.#pool.statement<{ spares: boolean; ended: EndedCode[] }>(
       tenantId,
       `with named as (
          select digest, expires_at, expires_at > to_timestamp($4) + make_interval(secs => $5) as is_newer
@@ -135,7 +135,7 @@ export class ProviderSessions {
           where tenant_id = $1 and purpose = 'sso-handoff' and payload->'marks'->>'name' = $2
             and (cardinality($3::text[]) = 0 or payload->'marks'->>'index' = any($3::text[]))),
        ended as (
-         delete from one_time_tokens as code
+         update one_time_tokens as code set ${END_CODE}
           where tenant_id = $1 and purpose = 'sso-handoff' and digest in (select digest from named where not is_newer)
          returning ${ENDED_CODE})
        select coalesce(bool_or(is_newer and expires_at > now()), false) as spares,
@@ -144,14 +144,14 @@ export class ProviderSessions {
       [name, indexes, begunBefore / 1000, HANDOVER_SECONDS],
     );
     const { spares, ended } = rows[0]!;
-    return { spares, codes: waitedIn(ended) };
+    return { spares, codes: ended };
   }
 
   /** The same for one of our sessions, whose person signs out at the provider, too. */
   async endCodesBeside(tenantId: TenantId, sessionId: string): Promise<EndedCode[]> {
-    const { rows } = await this.#pool.statement<EndedRow>(
+    const { rows } = await this.#pool.statement<EndedCode>(
       tenantId,
-      `delete from one_time_tokens as code using one_time_tokens as session
+      `update one_time_tokens as code set ${END_CODE} from one_time_tokens as session
         where code.tenant_id = $1 and code.purpose = 'sso-handoff' and session.tenant_id = $1
           and session.purpose = 'saml-session' and session.digest = $2
           and code.payload->'marks'->>'name' = session.payload->>'name'
@@ -159,7 +159,7 @@ export class ProviderSessions {
        returning ${ENDED_CODE}`,
       [this.#digest('session', sessionId)],
     );
-    return waitedIn(rows);
+    return rows;
   }
 
   /**

@@ -16,7 +16,6 @@ export type SamlRefusal =
   | 'expired'
   | 'not_yet_valid'
   | 'replayed'
-  | 'logged_out'
   | 'no_subject';
 
 export class SamlRefused extends Error {

@@ -1,16 +1,14 @@
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { Actor } from '../../../platform/kernel/actor.ts';
-import { recordEndedCodes } from '../ended-codes.ts';
-import type { RecordedSsoRefusals } from '../recorded-refusals.ts';
+import { recordEndedCodes, type EndedCodesDependencies } from '../ended-codes.ts';
 import { samlEntityId } from '../domain/addresses.ts';
 import { enabledSsoConfig, type EnabledConfigDependencies } from '../enabled-config.ts';
 import { logoutRequestXml, newMessageId } from './logout-messages.ts';
 import type { ProviderSessions } from './provider-sessions.ts';
 import { redirectAddress } from './redirect-binding.ts';
 
-export interface SingleLogoutDependencies extends EnabledConfigDependencies {
+export interface SingleLogoutDependencies extends EnabledConfigDependencies, EndedCodesDependencies {
   readonly samlSessions: ProviderSessions;
-  readonly ssoRefusals: RecordedSsoRefusals;
 }
 
 /** The sign-in page of a tenant: where a browser ends up after a logout. */

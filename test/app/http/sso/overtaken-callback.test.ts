@@ -1,12 +1,13 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TestResponse } from '../../../dsl/app.ts';
 import { startHostileOpenIdProvider, type Misbehaviour } from '../../../dsl/hostile-openid-provider.ts';
 import { returnsFromProvider, startsSignIn } from '../../../dsl/sso-browser.ts';
-import { logsOutAtProvider, ssoOwner, type SsoOwner } from '../../../dsl/sso-owner.ts';
+import { logsOutAtProvider, ssoOwner, startsOnPage, type SsoOwner } from '../../../dsl/sso-owner.ts';
 import { hostileSso } from '../../../dsl/hostile-sso.ts';
 
 const sso = hostileSso();
 beforeEach(() => sso.provider.behave({}));
+afterEach(() => vi.restoreAllMocks());
 
 describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) => {
   let owner: SsoOwner;
@@ -41,6 +42,12 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
   };
   const logsOut = (about: { sub?: string; sid?: string }, claims: Record<string, unknown> = {}) =>
     logsOutAtProvider(sso.app, owner, sso.provider, about, claims);
+  const refusedPerson = async () => {
+    const { rows } = await sso.app.services.database.owner.query<{ data: { subjectId: string | null } }>(
+      `select data from events where type = 'SsoSignInRefused' order by position desc limit 1`,
+    );
+    return rows[0]?.data.subjectId;
+  };
   const isIn = ({ status, headers }: TestResponse) =>
     kind === 'tenant' ? status === 200 : headers.get('location')!.includes('org_sso_code=');
   const now = () => Math.floor(Date.now() / 1_000);
@@ -54,6 +61,39 @@ describe.each(['tenant', 'organization'] as const)('a callback of a %s', (kind) 
     expect(isIn(await overtaken(path, () => logsOut(about)))).toBe(false);
     expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out']);
     expect(isIn(await overtaken('/jwks', async () => undefined))).toBe(true);
+  });
+
+  it.each(['before', 'after'])('is in the audit log once if a logout comes %s its code is looked for', async (when) => {
+    sso.provider.behave({ claims: { email: owner.email, sid: 's-1' } });
+    const { oidcSessions } = sso.app.services;
+    const isLoggedOut = oidcSessions.isLoggedOut.bind(oidcSessions);
+    vi.spyOn(oidcSessions, 'isLoggedOut').mockImplementationOnce(async (...asked) => {
+      if (when === 'before') await logsOut({ sub: 'ann' });
+      const isOut = await isLoggedOut(...asked);
+      if (when === 'after') await logsOut({ sub: 'ann' });
+      return isOut || when === 'after';
+    });
+    const { callback, nonce } = await startsOnPage(sso.app, owner);
+    sso.nonce = nonce;
+    expect((await callback()).toString()).toMatch(/sso_error=invalid_assertion/);
+    expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out']);
+    expect(await refusedPerson()).toEqual(expect.any(String));
+  });
+
+  it('without a page that a logout ends names the person in the audit log', async () => {
+    expect(isIn(await overtaken('/jwks', () => logsOut({ sub: 'ann' })))).toBe(false);
+    expect(await refusedPerson()).toEqual(expect.any(String));
+    if (kind === 'organization') return;
+    const { remember } = sso.app.services.oidcSessions;
+    vi.spyOn(sso.app.services.oidcSessions, 'remember').mockImplementationOnce(async function (
+      this: never,
+      ...session
+    ) {
+      await logsOut({ sub: 'ann' });
+      return remember.apply(this, session);
+    });
+    expect(isIn(await overtaken('/jwks', async () => undefined))).toBe(false);
+    expect(await refusedPerson()).toEqual(expect.any(String));
   });
 
   it('without a session of the provider is refused if the person of a session is logged out', async () => {

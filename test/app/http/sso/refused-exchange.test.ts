@@ -1,5 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { logsOutAtProvider, ssoOwner, startsOnPage, type SsoOwner } from '../../../dsl/sso-owner.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { refuseSsoSignIn } from '../../../../commands/sso/refuse-sso-sign-in.ts';
+import { FailureError, temporarilyUnavailable } from '../../../../src/platform/kernel/failure.ts';
+import { logoutToken } from '../../../dsl/logout-token.ts';
+import { logsOutAtProvider, postsLogoutToken, ssoOwner, startsOnPage, type SsoOwner } from '../../../dsl/sso-owner.ts';
 import { hostileSso } from '../../../dsl/hostile-sso.ts';
 
 const sso = hostileSso();
@@ -10,6 +13,16 @@ describe.each(['tenant', 'organization'] as const)('the audit log of a %s has a 
     owner = await ssoOwner(sso.app, sso.provider, kind);
     sso.provider.behave({ claims: { email: owner.email, sid: 's-1' } });
   });
+  afterEach(() => vi.restoreAllMocks());
+  /** The log is away for the first entries. */
+  const losesEntries = (times: number) => {
+    const execute = sso.app.services.executor.execute.bind(sso.app.services.executor);
+    let lost = 0;
+    vi.spyOn(sso.app.services.executor, 'execute').mockImplementation(((...call: Parameters<typeof execute>) =>
+      (call[0] as unknown) === refuseSsoSignIn && (lost += 1) <= times
+        ? Promise.resolve(temporarilyUnavailable())
+        : execute(...call)) as never);
+  };
 
   const toExchange = async () => {
     const { callback, exchange, nonce: own } = await startsOnPage(sso.app, owner);
@@ -28,6 +41,41 @@ describe.each(['tenant', 'organization'] as const)('the audit log of a %s has a 
     expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out']);
     await refused(exchange());
     expect(await owner.refusals()).toEqual(['invalid_state: unknown or used', 'invalid_assertion: logged_out']);
+  });
+
+  it('a logout ends whose entry can be written only at its second time', async () => {
+    const exchange = await toExchange();
+    const token = logoutToken(sso.provider, { sub: 'ann' });
+    losesEntries(1);
+    expect((await postsLogoutToken(sso.app, owner, token)).status).toBe(503);
+    await refused(exchange());
+    expect((await postsLogoutToken(sso.app, owner, token)).status).toBe(200);
+    expect((await postsLogoutToken(sso.app, owner, token)).status).toBe(400);
+    await logsOutAtProvider(sso.app, owner, sso.provider, { sub: 'ann' });
+    expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out', 'invalid_state: unknown or used']);
+  });
+
+  it('a logout ends of which only some entries could be written at its first time', async () => {
+    await toExchange();
+    await toExchange();
+    const token = logoutToken(sso.provider, { sub: 'ann' });
+    const { signIn } = sso.app.services.ssoRefusals;
+    let written = 0;
+    vi.spyOn(sso.app.services.ssoRefusals, 'signIn').mockImplementation(async function (this: never, ...call) {
+      if ((written += 1) === 2) throw new FailureError(temporarilyUnavailable());
+      return signIn.apply(this, call);
+    });
+    expect((await postsLogoutToken(sso.app, owner, token)).status).toBe(503);
+    expect((await postsLogoutToken(sso.app, owner, token)).status).toBe(200);
+    expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out', 'invalid_assertion: logged_out']);
+  });
+
+  it('was refused gets 503 instead if the entry cannot be written', async () => {
+    const exchange = await toExchange();
+    losesEntries(1);
+    const { status, headers } = await exchange('x'.repeat(43));
+    expect([status, headers.get('retry-after')]).toEqual([503, expect.any(String)]);
+    await refused(exchange());
   });
 
   it('a logout here ends before its exchange', async () => {

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { inflateRawSync } from 'node:zlib';
+import { refuseSsoSignIn } from '../../../../commands/sso/refuse-sso-sign-in.ts';
+import { temporarilyUnavailable } from '../../../../src/platform/kernel/failure.ts';
 import { redirectAddress } from '../../../../src/contexts/sso/saml/redirect-binding.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { startSamlIdentityProvider, type SamlIdentityProvider } from '../../../dsl/saml-identity-provider.ts';
@@ -67,7 +69,7 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     new URL((await posted).headers.get('location')!, HOME).searchParams;
   const codeOf = async (form: Form) => (await parametersOf(post(form))).get('sso_code');
   const exchange = (code: string | null) => app.anonymous.post('/api/v1/auth/sso/exchange', { code, verifier });
-  const logsOut = async (name: string, indexes: readonly string[] = [], at = new Date().toISOString()) => {
+  const logoutAddress = (name: string, indexes: readonly string[] = [], at = new Date().toISOString()) => {
     const destination = `${HOME}/api/v1/auth/saml/logout?tenant_id=${tenant.tenantId}`;
     const xml =
       `<samlp:LogoutRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="_${randomBytes(16).toString('hex')}" Version="2.0" IssueInstant="${at}" Destination="${destination}">` +
@@ -76,7 +78,10 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
       `</samlp:LogoutRequest>`;
     const signingKey = provider.pair.privateKeyPem;
     const sent = redirectAddress(destination, { parameter: 'SAMLRequest', xml, relayState: undefined, signingKey });
-    const { headers } = await app.anonymous.get(sent.slice(HOME.length));
+    return sent.slice(HOME.length);
+  };
+  const logsOut = async (...named: Parameters<typeof logoutAddress>) => {
+    const { headers } = await app.anonymous.get(logoutAddress(...named));
     const response = new URL(headers.get('location')!).searchParams.get('SAMLResponse')!;
     expect(inflateRawSync(Buffer.from(response, 'base64')).toString()).toContain('status:Success');
   };
@@ -101,6 +106,35 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     const { status, body } = await exchange(code);
     expect([status, body.error_code ?? body.code]).toEqual([401, 'invalid_exchange_code']);
     expect(await refusals()).toEqual(['saml: unknown or used', 'saml: logged_out']);
+  });
+
+  it('that comes while the code is issued is in the audit log once, with the person', async () => {
+    const before = (await refusals()).length;
+    const { samlSessions } = app.services;
+    const isLoggedOut = samlSessions.isLoggedOut.bind(samlSessions);
+    vi.spyOn(samlSessions, 'isLoggedOut').mockImplementationOnce(async (...asked) => {
+      await logsOut(tenant.email);
+      return isLoggedOut(...asked);
+    });
+    expect((await parametersOf(post(await authenticated()))).get('sso_error')).toBe('invalid_assertion');
+    expect((await refusals()).slice(0, -before)).toEqual(['saml: logged_out']);
+  });
+
+  it('whose entry cannot be written ends the code, and counts again', async () => {
+    const before = (await refusals()).length;
+    const code = await codeOf(await authenticated());
+    const { executor } = app.services;
+    const execute = executor.execute.bind(executor);
+    let lost = 0;
+    vi.spyOn(executor, 'execute').mockImplementation(((...call: Parameters<typeof execute>) =>
+      (call[0] as unknown) === refuseSsoSignIn && (lost += 1) === 1
+        ? Promise.resolve(temporarilyUnavailable())
+        : execute(...call)) as never);
+    const sent = logoutAddress(tenant.email);
+    expect((await app.anonymous.get(sent)).status).toBe(503);
+    expect((await exchange(code)).status).toBe(401);
+    expect((await app.anonymous.get(sent)).status).toBe(302);
+    expect((await refusals()).slice(0, -before)).toEqual(['saml: logged_out', 'saml: unknown or used']);
   });
 
   it('of the session ends its code, and none of another session or person', async () => {

@@ -16,7 +16,7 @@ import {
 import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
 import { SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
 import type { Actor } from '../../../../platform/kernel/actor.ts';
-import { recordRefusedExchange, type CodeOwner } from '../../../../contexts/sso/refused-exchange.ts';
+import { loggedOutSince, recordRefusedExchange, type CodeOwner } from '../../../../contexts/sso/refused-exchange.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../../../platform/kernel/ids.ts';
 import {
@@ -77,7 +77,7 @@ async function sessionOf(
     { tenantId, sessionId, purpose: 'org-handoff', code, actor },
     () => openSession(services, { ...opened, subjectId: adminId, subjectKind: 'org_admin', method: 'org_sso' }),
   );
-  if (!tokens) throw new SsoRefused('invalid_assertion', 'logged_out');
+  if (!tokens) throw loggedOutSince(adminId);
   const proof = reauthenticated
     ? { reAuthToken: await issueOrgReauthentication(services, { tenantId, adminId, sessionId }) }
     : {};
@@ -160,14 +160,18 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
           );
           const { authorization, identity, basis, browserSecret, secure, idToken, provider } = finished;
           const admin = await admitOrgAdmin(services, authorization.owner, identity);
-          const code = await codeUnlessLoggedOut(services, finished, 'org-handoff', () =>
-            issueOrgHandoff(services, authorization.owner, admin, {
-              browserSecret,
-              challenge: authorization.challenge,
-              basis,
-              reauthenticated: authorization.reauthenticates,
-              provider,
-            }),
+          const code = await codeUnlessLoggedOut(
+            services,
+            finished,
+            { purpose: 'org-handoff', adminId: admin.adminId },
+            () =>
+              issueOrgHandoff(services, authorization.owner, admin, {
+                browserSecret,
+                challenge: authorization.challenge,
+                basis,
+                reauthenticated: authorization.reauthenticates,
+                provider,
+              }),
           );
           clearBrowserSecret(reply, state, secure);
           setBrowserSecret(reply, code, browserSecret, { seconds: HANDOFF_SECONDS, secure });

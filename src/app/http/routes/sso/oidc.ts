@@ -25,6 +25,7 @@ import { ownerWithSso } from '../../../../contexts/sso/claimed-owner.ts';
 import type { OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { codeUnlessLoggedOut } from '../../../../contexts/sso/code-unless-logged-out.ts';
+import { loggedOutSince } from '../../../../contexts/sso/refused-exchange.ts';
 import {
   handoverAddress,
   issueHandover,
@@ -150,7 +151,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
         const admin = await admitAdmin(services, tenantId, identity);
         setLogoutHint(reply, OIDC_LOGOUT, { idToken, secure });
         const { adminId, sessionEpoch } = admin;
-        const code = await codeUnlessLoggedOut(services, finished, 'sso-handoff', () =>
+        const code = await codeUnlessLoggedOut(services, finished, { purpose: 'sso-handoff', adminId }, () =>
           issueHandover(
             services.oneTimeTokens,
             { tenantId, adminId, sessionEpoch, method: 'oidc', basis, reauthenticated, provider },
@@ -166,7 +167,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           { tenantId, sessionId, purpose: 'sso-handoff', code, actor },
           () => openSsoSession(services, tenantId, admin, proof, actor),
         );
-        if (!tokens) throw new SsoRefused('invalid_assertion', 'logged_out');
+        if (!tokens) throw loggedOutSince(adminId);
         const { id, email, displayName, roleType } = await shown(ask(getAdminUser, { adminId }, tenantId));
         return { ...tokens, user: { id, email, displayName, roleType } };
       } catch (error) {

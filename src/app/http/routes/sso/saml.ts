@@ -23,8 +23,9 @@ import { startedAtProvider } from '../../../../contexts/sso/saml/unsolicited-res
 import { ownerWithSso } from '../../../../contexts/sso/claimed-owner.ts';
 import type { OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
+import { loggedOutSince } from '../../../../contexts/sso/refused-exchange.ts';
 import { issueSamlCode } from '../../../../contexts/sso/saml/issue-saml-code.ts';
-import { refuseSaml, SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
+import { SamlRefused } from '../../../../contexts/sso/saml/refused.ts';
 import {
   finishSamlSignIn,
   metadataOf,
@@ -61,7 +62,7 @@ interface SignInWithoutPage extends Omit<FinishedSamlSignIn, 'marks' | 'issued'>
   readonly actor: Actor;
 }
 
-/** Throws `SamlRefused` if the provider has logged the person out meanwhile. */
+/** Throws `SsoRefused` if the provider has logged the person out meanwhile. */
 async function beginWithoutPage(
   services: SamlRouteDependencies,
   { tenantId, admin, basis: { vouchedBy }, providerSession, until, reauthenticated, code, actor }: SignInWithoutPage,
@@ -73,7 +74,8 @@ async function beginWithoutPage(
   const tokens = await beginUnlessLoggedOut(services, session, () =>
     openSsoSession(services, tenantId, admin, proof, actor),
   );
-  return tokens ?? refuseSaml('logged_out', 'the provider has logged the person out since');
+  if (!tokens) throw loggedOutSince(admin.adminId);
+  return tokens;
 }
 
 interface RefusedResponse {

@@ -9,7 +9,12 @@ import {
 } from '../../../../contexts/identity/sso-sign-in.ts';
 import { CHANGED } from '../../../../contexts/sso/domain/refusals.ts';
 import type { OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
-import { recordRefusedExchange, signedOutSince, type CodeOwner } from '../../../../contexts/sso/refused-exchange.ts';
+import {
+  loggedOutSince,
+  recordRefusedExchange,
+  signedOutSince,
+  type CodeOwner,
+} from '../../../../contexts/sso/refused-exchange.ts';
 import type { Actor } from '../../../../platform/kernel/actor.ts';
 import { isStillCarried } from '../../../../contexts/identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
@@ -60,7 +65,7 @@ async function sessionOf(
     { tenantId, sessionId, purpose: 'sso-handoff', code, actor },
     () => openSsoSession(services, tenantId, admin, proof, actor),
   );
-  if (!tokens) throw new SsoRefused('invalid_assertion', 'logged_out');
+  if (!tokens) throw loggedOutSince(adminId);
   return tokens;
 }
 
