@@ -15,6 +15,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url));
 
+/** Of packages that only these tests have. */
+const PREFIX = 'made-up-';
+
 describe('scripts/run.mjs', () => {
   let sources: string;
   const write = (file: string, content: string) => writeFileSync(path.join(sources, file), content);
@@ -80,8 +83,8 @@ describe('scripts/run.mjs', () => {
 
   describe('with packages that are bundled too', () => {
     const install = (name: string, files: Readonly<Record<string, string>>) => {
-      mkdirSync(path.join(sources, 'node_modules', name), { recursive: true });
-      for (const [file, content] of Object.entries(files)) write(`node_modules/${name}/${file}`, content);
+      mkdirSync(path.join(sources, 'node_modules', PREFIX + name), { recursive: true });
+      for (const [file, content] of Object.entries(files)) write(`node_modules/${PREFIX}${name}/${file}`, content);
     };
 
     it('finds what they read and require beside themselves', () => {
@@ -100,13 +103,16 @@ describe('scripts/run.mjs', () => {
           export const text = readFileSync(new URL('text.txt', __dirname), 'utf8');`,
         'text.txt': 'read',
       });
-      write('entry.ts', `import of from 'of-scripts';\nimport { text } from 'of-modules';\nconsole.log(...of, text);`);
+      write(
+        'entry.ts',
+        `import of from '${PREFIX}of-scripts';\nimport { text } from '${PREFIX}of-modules';\nconsole.log(...of, text);`,
+      );
       expect(run()).toMatchObject({ stderr: '', stdout: 'required true read\n' });
     });
 
     it('has the named exports of one that is imported later', () => {
       install('later', { 'package.json': '{ "name": "later", "main": "index.js" }', 'index.js': 'exports.said = 1;' });
-      write('entry.ts', `const { said } = await import('later');\nconsole.log(said);\nexport {};`);
+      write('entry.ts', `const { said } = await import('${PREFIX}later');\nconsole.log(said);\nexport {};`);
       expect(run()).toMatchObject({ stderr: '', stdout: '1\n' });
     });
 
@@ -115,9 +121,9 @@ describe('scripts/run.mjs', () => {
         'package.json': '{ "name": "changing", "main": "index.js" }',
         'index.js': 'exports.said = 1;',
       });
-      write('entry.ts', `import { said } from 'changing';\nconsole.log(said);`);
+      write('entry.ts', `import { said } from '${PREFIX}changing';\nconsole.log(said);`);
       expect(run().stdout).toBe('1\n');
-      write('node_modules/changing/index.js', 'exports.said = 2;');
+      write(`node_modules/${PREFIX}changing/index.js`, 'exports.said = 2;');
       expect(run().stdout).toBe('2\n');
     });
 
@@ -128,7 +134,7 @@ describe('scripts/run.mjs', () => {
       });
       write(
         'entry.ts',
-        `import { call } from 'calling';\n\ncall(() => {\n  throw new Error('on purpose');\n});\nexport {};`,
+        `import { call } from '${PREFIX}calling';\n\ncall(() => {\n  throw new Error('on purpose');\n});\nexport {};`,
       );
       const [ours, theirs] = run()
         .stderr.split('\n')
