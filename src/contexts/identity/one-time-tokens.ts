@@ -105,7 +105,8 @@ export class OneTimeTokens {
       `update one_time_tokens
           set tries_left = tries_left + 1,
               payload = payload || jsonb_strip_nulls(jsonb_build_object('${FIRST_SPENT}', $4::float8))
-        where tenant_id = $1 and purpose = $2 and digest = $3 returning subject_id, payload`,
+        where tenant_id = $1 and purpose = $2 and digest = $3 and not payload ? '${ENDED}'
+       returning subject_id, payload`,
       purpose,
       spentAt,
     );

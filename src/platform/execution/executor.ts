@@ -18,6 +18,7 @@ import { unchanged, type ExecutionResult, type ExecutionOutcome } from './execut
 import { noSecrets, type SecretDisposal } from './secret-disposal.ts';
 import { inSpan } from '../observability/tracing.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
+import { afterCompensation, prepare } from './preparation.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /** What the executor has to know of an execution that may not be the first of its command id. */
@@ -249,24 +250,3 @@ export class Executor<Ports> {
 
 const hasAppended = (outcome: ExecutionResult<unknown> | Failure): boolean =>
   !isFailure(outcome) && outcome.position !== undefined && !isEarlier(outcome);
-
-async function prepare<Input, E extends DomainEvent, Ports, Facts>(
-  command: Pick<Command<Input, never, E, Ports, Facts, unknown>, 'prepare'>,
-  input: Input,
-  context: CommandContext,
-  unitOfWork: UnitOfWork<Ports>,
-): Promise<Facts | Failure | undefined> {
-  try {
-    return command.prepare && (await command.prepare(input, unitOfWork.ports, context));
-  } catch (error) {
-    // Nothing was appended that refers to the secrets of this preparation.
-    await unitOfWork.compensate().catch(() => undefined);
-    throw error;
-  }
-}
-
-/** Ignores errors of the compensation: leftover secrets do no harm, and the outcome is valid anyway. */
-async function afterCompensation<Outcome>(unitOfWork: UnitOfWork<unknown>, outcome: Outcome): Promise<Outcome> {
-  await unitOfWork.compensate().catch(() => undefined);
-  return outcome;
-}

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { Batcher } from '../database/batcher.ts';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { EventCodec } from '../eventstore/codec.ts';
 import type { EventStore, AllStreamFilter, AppendNotification, StoredEvent } from '../eventstore/port.ts';
@@ -38,10 +37,6 @@ export class CatchUpSubscription {
   #isClosed = false;
   #behind: NodeJS.Timeout | undefined;
   readonly #waiters = new LogWaiters();
-  readonly #heads = new Batcher(async (_: 'log', asked: readonly undefined[]) => {
-    const head = await this.#store.head();
-    return asked.map(() => head);
-  });
   readonly #unsubscribe: () => void;
 
   /** Begins at the store's current end. Subscribers that are further behind read the store directly. */
@@ -62,9 +57,9 @@ export class CatchUpSubscription {
     return this.#window.head;
   }
 
-  /** The end of the log, which another process may have moved. Callers of one turn of the event loop share a read. */
+  /** The end of the log, which another process may have moved. */
   readHead(): Promise<Position> {
-    return this.#heads.load('log', undefined);
+    return this.#store.head();
   }
 
   /** The newest lasting event that this process has seen. */

@@ -3,6 +3,7 @@ import type { Lane } from '../kernel/read-model.ts';
 import { Batcher } from '../database/batcher.ts';
 import { transaction } from '../database/transaction.ts';
 import { CHECKPOINT_LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
+import { CheckpointLookups, type OtherVersion } from './checkpoint-lookups.ts';
 import { LeaseRenewals } from './lease-renewals.ts';
 
 export type { Checkpoint, CheckpointMove } from './checkpoint-move.ts';
@@ -73,8 +74,6 @@ const ACQUIRE = `
   returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text, c.failure`;
 
 type Wanted = Pick<Checkpoint, 'name' | 'version'>;
-type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
-export type OtherVersion = Pick<Checkpoint, 'name' | 'version' | 'state'>;
 
 /**
  * The table `cursors`: leases with fencing epochs, and checkpoints that only the holder of the current epoch can
@@ -84,13 +83,13 @@ export class Checkpoints {
   readonly #pool: pg.Pool;
   readonly owner: string;
   readonly #renewals: LeaseRenewals;
-  readonly #existing = new Batcher((_: 'all', keys: readonly Key[]) => this.#exist(keys));
-  readonly #versions = new Batcher((_: 'all', names: readonly string[]) => this.#versionsOf(names));
+  readonly #lookups: CheckpointLookups;
   readonly #acquired = new Batcher((kind: string, keys: readonly Wanted[]) => this.#acquireAll(kind, keys));
 
   constructor(pool: pg.Pool, owner: string) {
     this.#pool = pool;
     this.#renewals = new LeaseRenewals(pool);
+    this.#lookups = new CheckpointLookups(pool);
     this.owner = owner;
   }
 
@@ -103,7 +102,7 @@ export class Checkpoints {
 
   /** Every version of a reaction that has, or had, a cursor. */
   async reactionVersions(name: string): Promise<readonly OtherVersion[]> {
-    return this.#versions.load('all', name);
+    return this.#lookups.reactionVersions(name);
   }
 
   /**
@@ -114,7 +113,7 @@ export class Checkpoints {
     cursor: Pick<Checkpoint, 'name' | 'version' | 'generation' | 'lane' | 'kind' | 'state' | 'position'>,
     prepare: (client: pg.PoolClient) => Promise<void>,
   ): Promise<boolean> {
-    if (await this.#existing.load('all', cursor)) return false;
+    if (await this.#lookups.exists(cursor)) return false;
     return transaction(this.#pool, async (client) => {
       await client.query(`select pg_advisory_xact_lock(hashtextextended('castellan/cursors', 0))`);
       const { rowCount } = await client.query(
@@ -156,26 +155,6 @@ export class Checkpoints {
     return keys.map(({ name, version }) =>
       rows.filter((row) => row.name === name && row.version === version).map(cursorOf),
     );
-  }
-
-  async #exist(keys: readonly Key[]): Promise<boolean[]> {
-    const { rows } = await this.#pool.query<Key>(
-      `select c.name, c.version, c.generation
-         from cursors c join json_to_recordset($1::json) as k(name text, version int, generation int)
-           on c.name = k.name and c.version = k.version and c.generation = k.generation`,
-      [JSON.stringify(keys.map(({ name, version, generation }) => ({ name, version, generation })))],
-    );
-    return keys.map(({ name, version, generation }) =>
-      rows.some((row) => row.name === name && row.version === version && row.generation === generation),
-    );
-  }
-
-  async #versionsOf(names: readonly string[]): Promise<OtherVersion[][]> {
-    const { rows } = await this.#pool.query<OtherVersion>(
-      `select name, version, state from cursors where name = any($1) and kind = 'reaction' order by name, version`,
-      [names],
-    );
-    return names.map((name) => rows.filter((row) => row.name === name));
   }
 
   /**

@@ -93,8 +93,12 @@ export class PendingRequests {
   }
 }
 
-/** The unverified prefix of a relay state, also of a finished request: only decides how a refusal is shown. */
-export const samlStartedOnPage = (relayState: string): boolean => relayState.startsWith('p');
+/**
+ * The unverified prefix of a relay state, also of a finished request: only decides how a refusal is shown. A provider's own
+ * text may begin with the same letter.
+ */
+export const samlStartedOnPage = (relayState: string): boolean =>
+  relayState.startsWith('p') && isRelayState(relayState);
 
 /** True for the form of a relay state of ours, whether or not it is open. A provider may send one of its own. */
 export const isRelayState = (relayState: string): boolean => claimedTenant(relayState) !== undefined;
