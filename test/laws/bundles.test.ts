@@ -16,7 +16,7 @@ const SOURCES = ['src', 'commands', 'projections', 'queries'];
 /** Calls of `require` whose name is made at run time, and is absolute. */
 const ABSOLUTE = ['__dirname + "/reserved.js"'];
 
-/** Functions without state or classes of their own: two copies do not differ. */
+/** Functions that share nothing with the sources: two copies are as good as one. */
 const STATELESS = 'debug ms uuid string-width emoji-regex is-fullwidth-code-point strip-ansi ansi-regex'.split(' ');
 
 interface Bundle {

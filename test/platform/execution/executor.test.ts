@@ -5,6 +5,7 @@ import { AggregateLoader } from '../../../src/platform/execution/aggregate-loade
 import { Executor } from '../../../src/platform/execution/executor.ts';
 import type { ExecutionContext } from '../../../src/platform/execution/execution-context.ts';
 import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
+import type { StoredEvent } from '../../../src/platform/eventstore/port.ts';
 import type { HandlerContext } from '../../../src/app/http/route.ts';
 import { defineAggregate, streamName } from '../../../src/platform/kernel/aggregate.ts';
 import { accept, acceptWith, defineCommand } from '../../../src/platform/kernel/command.ts';
@@ -87,6 +88,21 @@ export function doesNotCompile(
   void call.run(takeSeat, { hall: 'main', by: 7 });
 }
 
+/** The store, with another way to read a stream. */
+function readingStreams(
+  store: Process['store'],
+  instead: (read: () => Promise<StoredEvent[]>) => Promise<StoredEvent[]>,
+): Process['store'] {
+  return new Proxy(store, {
+    get: (target, key) => {
+      const value = Reflect.get(target, key) as unknown;
+      if (typeof value !== 'function') return value;
+      if (key !== 'readStream') return value.bind(target) as unknown;
+      return (...given: Parameters<typeof target.readStream>) => instead(() => target.readStream(...given));
+    },
+  });
+}
+
 describe('concurrent commands', () => {
   let application: ProjectorApplication;
   let nodes: Process[];
@@ -118,18 +134,11 @@ describe('concurrent commands', () => {
     orThrow(await executors[0]!.execute(takeSeat, input, issuer));
     let reads = 0;
     // The first read is of another log, which has another event at the same revision.
-    const doubtful = new Proxy(store, {
-      get: (target, key) => {
-        const value = Reflect.get(target, key) as unknown;
-        if (typeof value !== 'function') return value;
-        if (key !== 'readStream') return value.bind(target) as unknown;
-        return async (stream: string, options?: { from?: bigint }) => {
-          const events = await target.readStream(stream, options);
-          if ((reads += 1) > 1) return events;
-          loader.forget();
-          return events.map((event) => ({ ...event, data: { seat: 7, by: 'a stranger' } }));
-        };
-      },
+    const doubtful = readingStreams(store, async (read) => {
+      const events = await read();
+      if ((reads += 1) > 1) return events;
+      loader.forget();
+      return events.map((event) => ({ ...event, data: { seat: 7, by: 'a stranger' } }));
     });
     const loader = new AggregateLoader(doubtful, codec);
     const executor = new Executor(doubtful, codec, loader, digest, () => ({
@@ -147,19 +156,12 @@ describe('concurrent commands', () => {
     const doubt = () => (trust.suspect('a connection was lost'), trust.confirmed(trust.epoch));
     let reads = 0;
     // The first read is of another log, which does not have the stream.
-    const doubtful = new Proxy(store, {
-      get: (target, key) => {
-        const value = Reflect.get(target, key) as unknown;
-        if (typeof value !== 'function') return value;
-        if (key !== 'readStream') return value.bind(target) as unknown;
-        return async (stream: string, options?: { from?: bigint }) => {
-          if ((reads += 1) > 1) return target.readStream(stream, options);
-          doubt();
-          setTimeout(doubt);
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          return [];
-        };
-      },
+    const doubtful = readingStreams(store, async (read) => {
+      if ((reads += 1) > 1) return read();
+      doubt();
+      setTimeout(doubt);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return [];
     });
     const executor = new Executor(
       doubtful,
