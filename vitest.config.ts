@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/dsl/longest-first.ts';
-import { APART, FAULTS, PEERS } from './test/dsl/suites.ts';
+import { APART, CLOCK, FAULTS, isIn, PEERS } from './test/dsl/suites.ts';
 
 /** Naming a file of another suite runs it too: `npx vitest run test/app/browser/login.test.ts`. */
 const isNamed = process.argv.some((word) => /^test\/|\.test\.ts$/.test(word));
@@ -25,9 +25,13 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ['test/**/*.test.ts'],
-          exclude: [...APART, ...FAULTS, ...(isNamed ? [] : PEERS)],
+          exclude: [...APART, ...CLOCK, ...FAULTS, ...(isNamed ? [] : PEERS)],
           isolate: false,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'clock', include: CLOCK.filter((file) => isNamed || !isIn(PEERS, file)), isolate: false },
       },
       { extends: true, test: { name: 'apart', include: APART } },
     ],

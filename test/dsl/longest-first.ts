@@ -1,5 +1,5 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { APART, isIn } from './suites.ts';
+import { APART, CLOCK, isIn } from './suites.ts';
 
 /**
  * The longest files of each suite, longest first: if one of them began last, the other workers would have nothing to do
@@ -90,7 +90,8 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId, project }: TestSpecification) => {
       const name = moduleId.slice(project.config.root.length + 1);
-      if (isIn(APART, name)) return -1;
+      if (isIn(APART, name)) return -2;
+      if (isIn(CLOCK, name)) return -1;
       const at = LONG.indexOf(name);
       return at < 0 ? LONG.length : at;
     };

@@ -105,7 +105,30 @@ export const PEERS = [
 ];
 
 /** Files that replace a module: no other file of their worker may have loaded it before. */
-export const APART = ['test/laws/declared-resources.test.ts', 'test/contexts/identity/password-length.test.ts'];
+export const APART = [
+  'test/laws/declared-resources.test.ts',
+  'test/contexts/identity/password-length.test.ts',
+  'test/contexts/sso/oversized-fields.test.ts',
+];
+
+/**
+ * Files that replace the clock, its timers, or another function of the whole process. No application that other files share
+ * runs in their workers: a lane that sets a timer meanwhile would wait for it for good.
+ */
+export const CLOCK = [
+  'test/app/http/notifications/digest.test.ts',
+  'test/app/http/notifications/long-outage.test.ts',
+  'test/app/http/on-call/pages.test.ts',
+  'test/app/http/sso/failed-calls-say-why.test.ts',
+  'test/contexts/certificates/kept-server-certificate.test.ts',
+  'test/contexts/identity/access-tokens.test.ts',
+  'test/contexts/identity/hashing-limiter.test.ts',
+  'test/platform/fairness/fair-limiter.test.ts',
+  'test/platform/fairness/tenant-scheduler.test.ts',
+  'test/platform/numbers/held-numbers.test.ts',
+  'test/platform/observability/tracing.test.ts',
+  'test/platform/projector/catch-up-subscription.test.ts',
+];
 
 export const isIn = (suite: readonly string[], file: string): boolean =>
   suite.some((pattern) => (pattern.endsWith('/**') ? file.startsWith(pattern.slice(0, -2)) : file === pattern));
