@@ -4,9 +4,13 @@ import { inject } from 'vitest';
 import { auditLog } from '../../projections/audit/audit-log.ts';
 import { readModels } from '../../projections/index.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
+import { reactions } from '../../src/contexts/reactions.ts';
 import { families } from '../../src/contexts/families.ts';
 import { PostgresEventStore } from '../../src/platform/eventstore/postgres/postgres-event-store.ts';
 import { Freshness } from '../../src/platform/projector/freshness.ts';
+import { Checkpoints } from '../../src/platform/projector/checkpoints.ts';
+import { prepareReaction } from '../../src/platform/projector/reaction-preparation.ts';
+import { ReactionState } from '../../src/platform/projector/reaction-state.ts';
 import { Projector } from '../../src/platform/projector/projector.ts';
 import { LogTrust } from '../../src/platform/eventstore/log-trust.ts';
 import { newLogger } from '../../src/platform/observability/logger.ts';
@@ -14,17 +18,17 @@ import { administer, freshDatabase } from './database.ts';
 
 const LOCK = 4202699;
 const models = [...readModels, auditLog(Buffer.alloc(32), families)];
-/** A file that declares more models than others has its own template. */
+/** A file that declares more models or reactions than others has its own template. */
 const NAME = `castellan_models_${createHash('sha256')
-  .update(models.map(({ name, version }) => `${name} ${version}`).join())
+  .update([...models, ...reactions].map(({ name, version }) => `${name} ${version}`).join())
   .digest('hex')
   .slice(0, 8)}`;
 
 let made: Promise<string> | undefined;
 
 /**
- * A template with an empty table for every read model, which an application creates at its first start: created once
- * per run, by the first worker that needs it.
+ * A template with an empty table for every read model, and a checkpoint for every reaction, which an application creates
+ * at its first start: created once per run, by the first worker that needs it.
  */
 export const modelsTemplate = (): Promise<string> => (made ??= make());
 
@@ -60,6 +64,9 @@ async function withModels(): Promise<string> {
     subscription: undefined as never,
     trust: new LogTrust(),
   }).prepare();
+  const checkpoints = new Checkpoints(database.projector, 'template');
+  const beginning = { checkpoints, subscription: { head: 0n }, log };
+  for (const reaction of reactions) await prepareReaction(reaction, new ReactionState(reaction), beginning);
   await database.close();
   return name;
 }

@@ -5,8 +5,7 @@ import { PersistentSchedules } from '../../platform/jobs/persistent-schedules.ts
 import type { AnyCommand } from '../../platform/kernel/command.ts';
 import { isFailure } from '../../platform/kernel/failure.ts';
 import { maintenanceSchedules } from './maintenance-jobs.ts';
-import { EFFECTS_AT_ONCE, ReactionRunner, type EffectPorts } from '../../platform/projector/reaction-runner.ts';
-import { ConcurrencyLimiter } from '../../platform/projector/concurrency-limiter.ts';
+import { ReactionRunner, sharedByReactions, type EffectPorts } from '../../platform/projector/reaction-runner.ts';
 import { reactions } from '../../contexts/reactions.ts';
 import type { ServiceContainer } from './service-container.ts';
 
@@ -65,21 +64,12 @@ async function startReactions(
     isNeedless: async (request) =>
       deliverySender.wasWokenFor(request) || (await isNeedlessPush(request, notificationSettings)),
   };
-  const limiter = new ConcurrencyLimiter(EFFECTS_AT_ONCE);
-  for (const reaction of reactions) {
-    const runner = new ReactionRunner(reaction, {
-      pool: database.projector,
-      checkpoints: projector.checkpoints,
-      subscription,
-      trust,
-      effects,
-      log,
-      alone,
-      limiter,
-    });
-    // If log and tables contradict each other, do not prepare: it would overwrite how far the tables had come.
-    if (trust.doubt?.kind !== 'contradicted') await runner.prepare();
-    runner.start();
-    onStop(() => runner.stop());
-  }
+  const pool = database.projector;
+  const parts = { pool, checkpoints: projector.checkpoints, subscription, trust, effects, log, alone };
+  const shared = sharedByReactions(parts);
+  const runners = reactions.map((reaction) => new ReactionRunner(reaction, { ...parts, shared }));
+  // If log and tables contradict each other, do not prepare: it would overwrite how far the tables had come.
+  if (trust.doubt?.kind !== 'contradicted') await Promise.all(runners.map((runner) => runner.prepare()));
+  onStop(() => Promise.all(runners.map((runner) => runner.stop())).then(() => undefined));
+  for (const runner of runners) runner.start();
 }

@@ -17,6 +17,11 @@ export interface Checkpoint {
   readonly failure?: string | null;
 }
 
+type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
+
+export const isSameCursor = (one: Key, other: Key): boolean =>
+  one.name === other.name && one.version === other.version && one.generation === other.generation;
+
 /** A checkpoint, the position at which its holder last saved it, and the new position. */
 export interface CheckpointMove {
   readonly checkpoint: Checkpoint;

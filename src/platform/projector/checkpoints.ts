@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import type { Lane } from '../kernel/read-model.ts';
-import { Batcher } from '../database/batcher.ts';
 import { transaction } from '../database/transaction.ts';
+import { KeyedMutex } from '../execution/keyed-mutex.ts';
 import { CHECKPOINT_LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
+import { COLUMNS, cursorOf, type CursorRow } from './cursor-row.ts';
+import { LeaseAcquisitions, type Wanted } from './lease-acquisitions.ts';
 import { CheckpointLookups, type OtherVersion } from './checkpoint-lookups.ts';
 import { LeaseRenewals } from './lease-renewals.ts';
 
@@ -45,36 +46,6 @@ const CONFIRM = `
 /** SQLSTATE that `lease_lost` raises. */
 const LEASE_LOST = 'CA001';
 
-interface CursorRow {
-  name: string;
-  version: number;
-  generation: number;
-  lane: Lane;
-  kind: 'model' | 'reaction';
-  state: Checkpoint['state'];
-  position: string;
-  epoch: string;
-  failure: string | null;
-}
-
-const COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text, failure';
-
-const cursorOf = (row: CursorRow): Checkpoint => ({ ...row, position: BigInt(row.position), epoch: BigInt(row.epoch) });
-
-/** Locks in one order, so that statements of several processes do not block each other for good. */
-const ACQUIRE = `
-  with free as (
-    select c.name, c.version, c.generation
-      from cursors c join json_to_recordset($3::json) as k(name text, version int) on c.name = k.name and c.version = k.version
-     where c.state = any($4) and ($5 or c.leased_until < now() or c.owner = $1)
-     order by 1, 2, 3 for update of c)
-  update cursors c set epoch = epoch + 1, owner = $1, leased_until = now() + make_interval(secs => $2)
-    from free f
-   where c.name = f.name and c.version = f.version and c.generation = f.generation
-  returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text, c.failure`;
-
-type Wanted = Pick<Checkpoint, 'name' | 'version'>;
-
 /**
  * The table `cursors`: leases with fencing epochs, and checkpoints that only the holder of the current epoch can
  * move. A process starts dozens of reactions in one turn of the event loop: what each of them asks shares a statement.
@@ -82,12 +53,15 @@ type Wanted = Pick<Checkpoint, 'name' | 'version'>;
 export class Checkpoints {
   readonly #pool: pg.Pool;
   readonly owner: string;
+  readonly #acquisitions: LeaseAcquisitions;
   readonly #renewals: LeaseRenewals;
   readonly #lookups: CheckpointLookups;
-  readonly #acquired = new Batcher((kind: string, keys: readonly Wanted[]) => this.#acquireAll(kind, keys));
+  /** One at a time: they take the same lock, and each waits with a connection. */
+  readonly #creations = new KeyedMutex();
 
   constructor(pool: pg.Pool, owner: string) {
     this.#pool = pool;
+    this.#acquisitions = new LeaseAcquisitions(pool, owner);
     this.#renewals = new LeaseRenewals(pool);
     this.#lookups = new CheckpointLookups(pool);
     this.owner = owner;
@@ -114,6 +88,10 @@ export class Checkpoints {
     prepare: (client: pg.PoolClient) => Promise<void>,
   ): Promise<boolean> {
     if (await this.#lookups.exists(cursor)) return false;
+    return this.#creations.run('cursors', () => this.#create(cursor, prepare));
+  }
+
+  async #create(...[cursor, prepare]: Parameters<Checkpoints['ensure']>): Promise<boolean> {
     return transaction(this.#pool, async (client) => {
       await client.query(`select pg_advisory_xact_lock(hashtextextended('castellan/cursors', 0))`);
       const { rowCount } = await client.query(
@@ -143,18 +121,7 @@ export class Checkpoints {
     states: readonly Checkpoint['state'][],
     seize: boolean,
   ): Promise<Checkpoint[]> {
-    const kind = JSON.stringify({ states, seize });
-    const acquired = await Promise.all(keys.map((key) => this.#acquired.load(kind, key)));
-    return acquired.flat();
-  }
-
-  async #acquireAll(kind: string, keys: readonly Wanted[]): Promise<Checkpoint[][]> {
-    const { states, seize } = JSON.parse(kind) as { states: Checkpoint['state'][]; seize: boolean };
-    const values = [this.owner, CHECKPOINT_LEASE_SECONDS, JSON.stringify(keys), states, seize];
-    const { rows } = await this.#pool.query<CursorRow>(ACQUIRE, values);
-    return keys.map(({ name, version }) =>
-      rows.filter((row) => row.name === name && row.version === version).map(cursorOf),
-    );
+    return this.#acquisitions.acquire(keys, states, seize);
   }
 
   /**
@@ -247,10 +214,6 @@ export class Checkpoints {
 
   /** Releases leases, so that another process need not wait for them to expire. */
   async release(held: readonly Checkpoint[]): Promise<void> {
-    await this.#pool.query(
-      `update cursors c set leased_until = '-infinity' from json_to_recordset($1::json) as k(name text, version int, generation int)
-        where c.name = k.name and c.version = k.version and c.generation = k.generation and c.owner = $2`,
-      [JSON.stringify(held.map(({ name, version, generation }) => ({ name, version, generation }))), this.owner],
-    );
+    return this.#acquisitions.release(held);
   }
 }

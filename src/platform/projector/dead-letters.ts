@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
+import { isSameCursor } from './checkpoint-move.ts';
 import type { Checkpoint } from './checkpoints.ts';
 
 type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
@@ -91,6 +92,16 @@ export class DeadLetters {
       [name, version, generation],
     );
     return new Map(rows.map(({ stream, first }) => [stream, BigInt(first)]));
+  }
+
+  /** For each of these cursors, whether anything is parked. */
+  async haveAny(cursors: readonly Key[]): Promise<boolean[]> {
+    const { rows } = await this.#pool.query<Key>(
+      `select k.* from json_to_recordset($1::json) as k(name text, version int, generation int)
+        where exists (select from parked_events p where p.name = k.name and p.version = k.version and p.generation = k.generation)`,
+      [JSON.stringify(cursors.map(({ name, version, generation }) => ({ name, version, generation })))],
+    );
+    return cursors.map((cursor) => rows.some((row) => isSameCursor(row, cursor)));
   }
 
   async hasAny({ name, version, generation }: Key): Promise<boolean> {

@@ -3,6 +3,8 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { AnyReadModel, Lane } from '../kernel/read-model.ts';
+import type { ReadModelName } from '../kernel/read-model-name.ts';
+import { rejectAfter } from '../observability/health.ts';
 import { isRefusal } from '../database/refusal.ts';
 import { LeaseLost, type Checkpoints } from './checkpoints.ts';
 import { levelOfFailure, type LogTrust } from '../eventstore/log-trust.ts';
@@ -20,6 +22,8 @@ import type { DeadLetters } from './dead-letters.ts';
  */
 const PAGE: Readonly<Record<Lane, number>> = { main: 2_000, telemetry: 100 };
 const IDLE_MS = 1_000;
+/** A stop waits this long, in milliseconds, for the end of the log, and as long for the lane to reach it. */
+const LAST_MS = 500;
 /** After every N failures in a row the leases are released: another process may succeed. */
 const GIVES_WAY = 3;
 /**
@@ -83,9 +87,10 @@ export class LaneRunner {
   }
 
   async stop(): Promise<void> {
+    await this.#catchUp().catch(() => undefined);
     this.#stop.abort();
     await this.#running;
-    // So that the next process begins where this one was, and is ready at once.
+    // So that the next process begins where this one was.
     if (this.#services.trust.holds && this.#isCurrent) await this.#members.save().catch(() => undefined);
     await this.#members.release();
     this.#members.drop();
@@ -107,6 +112,14 @@ export class LaneRunner {
         await this.#recover(error as Error, signal);
       }
     }
+  }
+
+  /** Folds what was appended last, such as the seals of this stop: the next process is then ready at once. */
+  async #catchUp(): Promise<void> {
+    const { subscription, freshness, trust } = this.#services;
+    if (!trust.holds || this.#members.all.length === 0) return;
+    const head = await rejectAfter(LAST_MS, subscription.readHead());
+    await freshness.waitFor(this.#members.names as readonly ReadModelName[], head, LAST_MS);
   }
 
   /** While the log is in doubt, nothing is written. After a doubt, cached rows and known checkpoints are dropped. */

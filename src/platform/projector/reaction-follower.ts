@@ -152,7 +152,8 @@ export class ReactionFollower {
 
   async #work(shares: readonly TenantBatch[], to: Position): Promise<void> {
     const { runner } = this.#services;
-    const rows = await this.#lease.load(shares.flatMap(({ flowing }) => flowing.missing));
+    // A page of unrelated events acts on nothing, so its lease need not be confirmed.
+    const rows = shares.length === 0 ? [] : await this.#lease.load(shares.flatMap(({ flowing }) => flowing.missing));
     const mayHaveRun = this.#lease.repeated.upTo();
     const limits = { effects: PAGE_EFFECTS, atLeastOne: false, signal: this.#signal, mayHaveRun };
     const worked = await Promise.all(shares.map((batch) => processTenantBatch(batch, rows, runner, limits)));

@@ -101,7 +101,7 @@ export class ReactionHistory {
     if (!row) throw new LeaseLost();
     this.#filledTo = row.filled_to === null ? null : BigInt(row.filled_to);
     this.#behind = new Map(
-      (await backlogs.of(this.#checkpoint)).map(({ tenantId, position }) => [tenantId, position] as const),
+      (await backlogs.ofEach([this.#checkpoint]))[0]!.map(({ tenantId, position }) => [tenantId, position] as const),
     );
     this.#parkedFrom = await deadLetters.firsts(this.#checkpoint);
     // Nothing is folded yet, or positions have changed with the log: existing rows mean nothing.

@@ -3,13 +3,13 @@ import { START, type Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { transaction } from '../database/transaction.ts';
 import { KeyedMutex } from '../execution/keyed-mutex.ts';
-import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import { LeaseLost, type Checkpoint, type Checkpoints } from './checkpoints.ts';
 import type { DueJob, EffectRunner } from './effect-runner.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { ReactionState } from './reaction-state.ts';
 import { failureClassOf } from './failure-class.ts';
-import type { Backlog, TenantBacklogs } from './tenant-backlogs.ts';
+import type { LeaseStart, LeaseStarts } from './lease-starts.ts';
+import type { TenantBacklogs } from './tenant-backlogs.ts';
 import { RepeatedEffects } from './repeated-effects.ts';
 import type { TableRow } from './table.ts';
 import type { DeadLetter, ProcessedBatch } from './tenant-batch.ts';
@@ -21,7 +21,7 @@ export interface ReactionLeaseServices {
   readonly deadLetters: DeadLetters;
   readonly state: ReactionState;
   readonly runner: EffectRunner;
-  readonly subscription: Pick<CatchUpSubscription, 'readHead'>;
+  readonly leaseStarts: LeaseStarts;
 }
 
 /** A tenant that was set aside, and the progress of its backlog. */
@@ -63,26 +63,15 @@ export class ReactionLease {
   #hasParked: boolean;
 
   static async begin(checkpoint: Checkpoint, services: ReactionLeaseServices): Promise<ReactionLease> {
-    const [backlogs, hasParked, inherited] = await Promise.all([
-      services.backlogs.of(checkpoint),
-      services.deadLetters.hasAny(checkpoint),
-      services.subscription.readHead(),
-    ]);
-    return new ReactionLease(checkpoint, services, backlogs, hasParked, new RepeatedEffects(inherited));
+    return new ReactionLease(checkpoint, services, await services.leaseStarts.of(checkpoint));
   }
 
-  private constructor(
-    cursor: Checkpoint,
-    services: ReactionLeaseServices,
-    backlogs: readonly Backlog[],
-    hasParked: boolean,
-    repeated: RepeatedEffects,
-  ) {
+  private constructor(cursor: Checkpoint, services: ReactionLeaseServices, { backlogs, hasParked, head }: LeaseStart) {
     this.#checkpoint = cursor;
     this.#position = cursor.position;
     this.#services = services;
     this.#hasParked = hasParked;
-    this.repeated = repeated;
+    this.repeated = new RepeatedEffects(head);
     for (const { tenantId, position } of backlogs)
       this.#laggards.set(tenantId, { tenantId, position, latest: cursor.position, begun: START });
   }

@@ -7,7 +7,7 @@ import { handOverReactionState } from './reaction-state-handover.ts';
 
 export interface PreparationServices {
   readonly checkpoints: Checkpoints;
-  readonly subscription: CatchUpSubscription;
+  readonly subscription: Pick<CatchUpSubscription, 'head'>;
   readonly log: Logger;
 }
 

@@ -6,6 +6,7 @@ import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import { BacklogWorker } from './backlog-worker.ts';
 import type { CatchUpSubscription } from './catch-up-subscription.ts';
 import { LeaseLost, type Checkpoint, type Checkpoints } from './checkpoints.ts';
+import { LeaseStarts } from './lease-starts.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { EffectRunner, type EffectPorts } from './effect-runner.ts';
@@ -32,9 +33,26 @@ export interface ReactionServices {
   readonly log: Logger;
   /** No other process works on this database: none holds its leases or reads its checkpoints. */
   readonly alone: boolean;
-  /** Shared by the reactions of a process. */
-  readonly limiter?: ConcurrencyLimiter;
+  readonly shared?: SharedByReactions;
 }
+
+/** What the reactions of a process share. */
+export interface SharedByReactions {
+  readonly limiter: ConcurrencyLimiter;
+  readonly leaseStarts: LeaseStarts;
+}
+
+export const sharedByReactions = ({
+  pool,
+  subscription,
+}: Pick<ReactionServices, 'pool' | 'subscription'>): SharedByReactions => ({
+  limiter: new ConcurrencyLimiter(EFFECTS_AT_ONCE),
+  leaseStarts: new LeaseStarts({
+    backlogs: new TenantBacklogs(pool),
+    deadLetters: new DeadLetters(pool),
+    subscription,
+  }),
+});
 
 /** What belongs to the reaction and outlasts a lease. */
 type Parts = Pick<ReactionServices, 'pool' | 'checkpoints' | 'subscription' | 'log' | 'alone'> & {
@@ -43,6 +61,7 @@ type Parts = Pick<ReactionServices, 'pool' | 'checkpoints' | 'subscription' | 'l
   readonly runner: EffectRunner;
   readonly deadLetters: DeadLetters;
   readonly backlogs: TenantBacklogs;
+  readonly leaseStarts: LeaseStarts;
   readonly outcomes: ReactionOutcomes;
 };
 
@@ -65,7 +84,7 @@ export class ReactionRunner {
 
   constructor(reaction: AnyReaction, services: ReactionServices) {
     const { pool, checkpoints, subscription, log, alone } = services;
-    const limiter = services.limiter ?? new ConcurrencyLimiter(EFFECTS_AT_ONCE);
+    const { limiter, leaseStarts } = services.shared ?? sharedByReactions(services);
     this.#trust = services.trust;
     this.#parts = {
       pool,
@@ -78,6 +97,7 @@ export class ReactionRunner {
       runner: new EffectRunner(reaction.name, services.effects, limiter, log),
       deadLetters: new DeadLetters(pool),
       backlogs: new TenantBacklogs(pool),
+      leaseStarts,
       outcomes: new ReactionOutcomes(checkpoints),
     };
   }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { LeaseLost, type Checkpoint } from './checkpoints.ts';
+import { isSameCursor } from './checkpoint-move.ts';
 
 /**
  * A tenant whose events a reaction has set aside. Its events after `position`, up to the reaction's own checkpoint,
@@ -29,12 +30,18 @@ export class TenantBacklogs {
     this.#pool = pool;
   }
 
-  async of({ name, version, generation }: Key): Promise<Backlog[]> {
-    const { rows } = await this.#pool.query<{ tenant_id: TenantId; position: string; failure: string | null }>(
-      'select tenant_id, position::text, failure from tenant_backlogs where name = $1 and version = $2 and generation = $3 order by set_aside_at, tenant_id',
-      [name, version, generation],
+  /** The backlogs of each of these cursors, oldest first. */
+  async ofEach(cursors: readonly Key[]): Promise<Backlog[][]> {
+    const { rows } = await this.#pool.query<Key & { tenant_id: TenantId; position: string; failure: string | null }>(
+      `select name, version, generation, tenant_id, position::text, failure from tenant_backlogs
+        where name = any($1) order by set_aside_at, tenant_id`,
+      [cursors.map(({ name }) => name)],
     );
-    return rows.map((row) => ({ tenantId: row.tenant_id, position: BigInt(row.position), failure: row.failure }));
+    return cursors.map((cursor) =>
+      rows
+        .filter((row) => isSameCursor(row, cursor))
+        .map((row) => ({ tenantId: row.tenant_id, position: BigInt(row.position), failure: row.failure })),
+    );
   }
 
   async setAside(

@@ -102,6 +102,22 @@ describe('each event takes effect exactly once', () => {
     ]);
   });
 
+  it('with what was appended right before a stop, so that the next process is ready at once', async () => {
+    const projector = application.projector(models, { alone: true });
+    await projector.start();
+    const tenantId = TENANTS[0]!;
+    const moved = { type: 'AmountMoved', data: { from: 'a', to: 'b', amount: 1 } };
+    const first = await application.happen(`ledger-${tenantId}.1`, [moved], tenantId);
+    expect(await application.freshness.waitFor(['entries', 'volumes'] as never, first, 25_000)).toBe(true);
+    const last = await application.happen(`ledger-${tenantId}.1`, [moved], tenantId);
+    await projector.stop();
+    expect((await projector.checkpoints.all()).map(({ name, position }) => [name, position])).toEqual([
+      ['entries', last],
+      ['volumes', last],
+    ]);
+    await expectExact();
+  });
+
   it('with no commit of a former owner: rows and checkpoint of a lost lease are rolled back', async () => {
     const [zombie, thief] = [
       new Checkpoints(application.database.projector, crypto.randomUUID()),
