@@ -285,7 +285,7 @@ export async function settle({ store, database }: TestApp['services']): Promise<
     // A reaction may have appended meanwhile: settled means that everything has reached the newest head.
     if (names.length === 0 && !backlog && (await store.head()) === head) return;
     if (Date.now() > deadline) throw new Error(`not settled: ${names.join(', ')}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

@@ -19,7 +19,7 @@ export interface Checkpoint {
 
 type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
 
-export const isSameCursor = (one: Key, other: Key): boolean =>
+export const isSameCheckpoint = (one: Key, other: Key): boolean =>
   one.name === other.name && one.version === other.version && one.generation === other.generation;
 
 /** A checkpoint, the position at which its holder last saved it, and the new position. */

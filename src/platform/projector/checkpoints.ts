@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { transaction } from '../database/transaction.ts';
 import { KeyedMutex } from '../execution/keyed-mutex.ts';
 import { CHECKPOINT_LEASE_SECONDS, movesAsJson, type Checkpoint, type CheckpointMove } from './checkpoint-move.ts';
-import { COLUMNS, cursorOf, type CursorRow } from './cursor-row.ts';
+import { CHECKPOINT_COLUMNS, checkpointOf, type CheckpointRow } from './checkpoint-row.ts';
 import { LeaseAcquisitions, type Wanted } from './lease-acquisitions.ts';
 import { CheckpointLookups, type OtherVersion } from './checkpoint-lookups.ts';
 import { LeaseRenewals } from './lease-renewals.ts';
@@ -68,10 +68,10 @@ export class Checkpoints {
   }
 
   async all(): Promise<Checkpoint[]> {
-    const { rows } = await this.#pool.query<CursorRow>(
-      `select ${COLUMNS} from cursors order by name, version, generation`,
+    const { rows } = await this.#pool.query<CheckpointRow>(
+      `select ${CHECKPOINT_COLUMNS} from cursors order by name, version, generation`,
     );
-    return rows.map(cursorOf);
+    return rows.map(checkpointOf);
   }
 
   /** Every version of a reaction that has, or had, a cursor. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Position, RecordedEvent } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
-import { isSameCursor } from './checkpoint-move.ts';
+import { isSameCheckpoint } from './checkpoint-move.ts';
 import type { Checkpoint } from './checkpoints.ts';
 
 type Key = Pick<Checkpoint, 'name' | 'version' | 'generation'>;
@@ -101,7 +101,7 @@ export class DeadLetters {
         where exists (select from parked_events p where p.name = k.name and p.version = k.version and p.generation = k.generation)`,
       [JSON.stringify(cursors.map(({ name, version, generation }) => ({ name, version, generation })))],
     );
-    return cursors.map((cursor) => rows.some((row) => isSameCursor(row, cursor)));
+    return cursors.map((cursor) => rows.some((row) => isSameCheckpoint(row, cursor)));
   }
 
   async hasAny({ name, version, generation }: Key): Promise<boolean> {

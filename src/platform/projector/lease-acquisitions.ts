@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { Batcher } from '../database/batcher.ts';
 import { CHECKPOINT_LEASE_SECONDS, type Checkpoint } from './checkpoint-move.ts';
-import { cursorOf, type CursorRow } from './cursor-row.ts';
+import { checkpointOf, type CheckpointRow } from './checkpoint-row.ts';
 
 /** Locks in one order, so that statements of several processes do not block each other for good. */
 const ACQUIRE = `
@@ -52,9 +52,9 @@ export class LeaseAcquisitions {
   async #acquireAll(kind: string, keys: readonly Wanted[]): Promise<Checkpoint[][]> {
     const { states, seize } = JSON.parse(kind) as { states: Checkpoint['state'][]; seize: boolean };
     const values = [this.#owner, CHECKPOINT_LEASE_SECONDS, JSON.stringify(keys), states, seize];
-    const { rows } = await this.#pool.query<CursorRow>(ACQUIRE, values);
+    const { rows } = await this.#pool.query<CheckpointRow>(ACQUIRE, values);
     return keys.map(({ name, version }) =>
-      rows.filter((row) => row.name === name && row.version === version).map(cursorOf),
+      rows.filter((row) => row.name === name && row.version === version).map(checkpointOf),
     );
   }
 

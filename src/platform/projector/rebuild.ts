@@ -107,7 +107,8 @@ export async function rebuiltAlready(
 
 /**
  * For forensics: rebuilds the model as of a position or time, in a schema of its own beside the live tables. It is
- * not updated later. Returns the position that it reached, and the streams that could not be folded.
+ * not updated later. Without `isIndexed`, only its key can be looked up fast. Returns the position that it reached, and the
+ * streams that could not be folded.
  */
 export async function rebuildInto(
   parts: RebuildParts,
@@ -115,6 +116,7 @@ export async function rebuildInto(
   schema: string,
   asOf: AsOf,
   onProgress: (progress: ReplayProgress) => void = () => undefined,
+  { isIndexed = true } = {},
 ): Promise<{ readonly position: Position; readonly setAside: readonly StreamSetAside[] }> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema))
     throw new FailureError(
@@ -142,6 +144,6 @@ export async function rebuildInto(
     until: asOf,
     onProgress,
   });
-  for (const index of createIndexes(tableShapeOf(model), table, schema)) await parts.pool.query(index);
+  if (isIndexed) for (const index of createIndexes(tableShapeOf(model), table, schema)) await parts.pool.query(index);
   return { position, setAside: aside.streams };
 }

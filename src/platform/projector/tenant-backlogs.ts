@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Position } from '../kernel/event.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import { LeaseLost, type Checkpoint } from './checkpoints.ts';
-import { isSameCursor } from './checkpoint-move.ts';
+import { isSameCheckpoint } from './checkpoint-move.ts';
 
 /**
  * A tenant whose events a reaction has set aside. Its events after `position`, up to the reaction's own checkpoint,
@@ -39,7 +39,7 @@ export class TenantBacklogs {
     );
     return cursors.map((cursor) =>
       rows
-        .filter((row) => isSameCursor(row, cursor))
+        .filter((row) => isSameCheckpoint(row, cursor))
         .map((row) => ({ tenantId: row.tenant_id, position: BigInt(row.position), failure: row.failure })),
     );
   }

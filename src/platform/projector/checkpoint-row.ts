@@ -2,7 +2,7 @@ import type { Lane } from '../kernel/read-model.ts';
 import type { Checkpoint } from './checkpoint-move.ts';
 
 /** A row of the table `cursors`, read with these columns. */
-export interface CursorRow {
+export interface CheckpointRow {
   name: string;
   version: number;
   generation: number;
@@ -14,9 +14,9 @@ export interface CursorRow {
   failure: string | null;
 }
 
-export const COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text, failure';
+export const CHECKPOINT_COLUMNS = 'name, version, generation, lane, kind, state, position::text, epoch::text, failure';
 
-export const cursorOf = (row: CursorRow): Checkpoint => ({
+export const checkpointOf = (row: CheckpointRow): Checkpoint => ({
   ...row,
   position: BigInt(row.position),
   epoch: BigInt(row.epoch),
