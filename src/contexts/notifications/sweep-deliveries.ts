@@ -6,6 +6,7 @@ import type { Executor } from '../../platform/execution/executor.ts';
 import { defineJob, type AnyJob } from '../../platform/jobs/job.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
 import { system } from '../../platform/kernel/actor.ts';
+import { orThrow } from '../../platform/kernel/failure.ts';
 import { asTenantId } from '../../platform/kernel/ids.ts';
 import type { ChannelName, Recipient } from './domain/message.ts';
 import type { DeliverySender } from './delivery-sender.ts';
@@ -95,7 +96,7 @@ export const sweepDeliveries = ({ projector, executor, jobs }: SweepPorts): AnyJ
       for (const { tenant_id, channel, recipient } of windows.rows) {
         if (signal.aborted) return;
         const execution = { tenantId: asTenantId(tenant_id), actor: system('outbox') };
-        await executor.execute(endMessageWindow, { channel, recipient }, execution);
+        orThrow(await executor.execute(endMessageWindow, { channel, recipient }, execution));
       }
     },
   });

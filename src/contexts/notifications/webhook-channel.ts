@@ -3,6 +3,7 @@ import { disableWebhook } from '../../../commands/notifications/disable-webhook.
 import type { CommandPorts } from '../../../commands/ports.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import { system } from '../../platform/kernel/actor.ts';
+import { isFailure } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { certificateProblem } from '../../platform/outbound/certificate-problem.ts';
 import type { DestinationChoice } from '../../platform/outbound/destinations.ts';
@@ -92,7 +93,8 @@ export class WebhookChannel implements Channel {
     });
     try {
       const response = await fetch(address, { method: 'POST', headers, body, signal });
-      if (response.status === GONE && subject.kind !== 'test') await this.#disable(tenantId, settings);
+      const isOver = response.status === GONE && subject.kind !== 'test';
+      if (isOver && !(await this.#disable(tenantId, settings))) return { kind: 'deferred', reason: UNRECORDED };
       return outcomeOf(response);
     } catch (error) {
       return { kind: 'deferred', reason: reasonOf(error) };
@@ -111,14 +113,19 @@ export class WebhookChannel implements Channel {
     return webhookAddressOf(settings, this.#ports.vault, tenantId);
   }
 
+  /** Returns false if that could not be recorded. */
   async #disable(
     tenantId: TenantId,
     { values: { webhookUrl }, webhookUrlRef }: Pick<NotificationSettings, 'values' | 'webhookUrlRef'>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const called = { webhookUrl, webhookUrlRef };
-    await this.#ports.executor.execute(disableWebhook, called, { tenantId, actor: system('outbox') });
+    return !isFailure(
+      await this.#ports.executor.execute(disableWebhook, called, { tenantId, actor: system('outbox') }),
+    );
   }
 }
+
+const UNRECORDED = 'status 410: the receiver is gone, which could not be recorded yet';
 
 interface LastReferences {
   readonly secrets: readonly string[];

@@ -2,6 +2,7 @@ import { removeMobileDevice } from '../../../../commands/mobile/remove-mobile-de
 import type { CommandPorts } from '../../../../commands/ports.ts';
 import type { Executor } from '../../../platform/execution/executor.ts';
 import { system } from '../../../platform/kernel/actor.ts';
+import { isFailure } from '../../../platform/kernel/failure.ts';
 import type { AggregateReader } from '../../../platform/kernel/aggregate.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { Vault } from '../../../platform/vault/vault.ts';
@@ -24,6 +25,8 @@ export interface PushPorts {
 }
 
 type ToDevice = Extract<Recipient, { kind: 'push' }>;
+
+const UNRECORDED = 'the push service does not know the device any more, which could not be recorded yet';
 
 /** Sends messages to mobile devices. A device whose token is gone is removed. */
 export class PushChannel implements Channel {
@@ -54,7 +57,7 @@ export class PushChannel implements Channel {
     const push = { platform: device.platform, token: token.toString(), content, messageId };
     const outcome = await this.#ports.services[device.platform].send(push, signal);
     if (outcome.kind !== 'gone') return outcome;
-    await this.#remove(tenantId, recipient);
+    if (!(await this.#remove(tenantId, recipient))) return { kind: 'deferred', reason: UNRECORDED };
     return { kind: 'refused', reason: 'the push service does not know the device any more: it was removed' };
   }
 
@@ -69,9 +72,13 @@ export class PushChannel implements Channel {
     return mayUseMobile(admins.get(adminId), byRole) ? undefined : 'the account has no mobile access';
   }
 
-  /** A device that was removed meanwhile is as it should be. */
-  async #remove(tenantId: TenantId, { adminId, deviceId }: ToDevice): Promise<void> {
+  /** Returns false if that could not be recorded. A device that was removed meanwhile is as it should be. */
+  async #remove(tenantId: TenantId, { adminId, deviceId }: ToDevice): Promise<boolean> {
     const input = { adminId, deviceId, reason: 'token_gone' as const };
-    await this.#ports.executor.execute(removeMobileDevice, input, { tenantId, actor: system('outbox') });
+    const removed = await this.#ports.executor.execute(removeMobileDevice, input, {
+      tenantId,
+      actor: system('outbox'),
+    });
+    return !isFailure(removed) || removed.kind === 'notFound';
   }
 }

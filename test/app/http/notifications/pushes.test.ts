@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unavailableOnce } from '../../../dsl/unavailable-once.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { deliveryWhere, eventually, newAlert, NOTIFICATIONS } from '../../../dsl/notified.ts';
 import { startHttpPushPeer } from '../../../fixtures/push-peers.ts';
@@ -83,6 +84,21 @@ describe('pushes', () => {
     const refused = await deliveryWhere(tenant, ({ state }) => state === 'refused');
     expect(refused.channel).toBe('push');
     expect(received(token)).toHaveLength(1);
+  });
+
+  it('are tried again if the removal of a device cannot be recorded', async () => {
+    const { tenant, bo, token } = await prepared();
+    await onCall(tenant, bo);
+    gateway.messages.replies.push({ status: 410 }, { status: 410 });
+    const restore = unavailableOnce(app.services.executor, 'RemoveMobileDevice');
+    try {
+      await newAlert(app, tenant);
+      await deliveryWhere(tenant, ({ state }) => state === 'refused');
+      expect(received(token)).toHaveLength(2);
+      expect((await bo.client.get(DEVICES)).body.total).toBe(0);
+    } finally {
+      restore();
+    }
   });
 
   it('remove a device whose token is gone', async () => {

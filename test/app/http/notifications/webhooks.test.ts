@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unavailableOnce } from '../../../dsl/unavailable-once.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import {
   DELIVERIES,
@@ -124,6 +125,23 @@ describe('webhooks', () => {
     expect(verified(present, received[0]!).type).toBe('alert.created');
     const raw = new Webhook(former, { format: 'raw' });
     expect(() => raw.verify(body, headers as Record<string, string>)).not.toThrow();
+  });
+
+  it('are tried again if 410 cannot be recorded', async () => {
+    const tenant = await app.newTenant();
+    const { url, received } = await receiver(returning(410));
+    await withWebhook(tenant, url);
+    const restore = unavailableOnce(app.services.executor, 'DisableWebhook');
+    try {
+      await newAlert(app, tenant);
+      const { id } = await gone(tenant, 'refused');
+      const { attempts } = (await tenant.admin.get(`${DELIVERIES}/${id}`)).body;
+      expect(attempts.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['deferred', 'refused']);
+      expect(received).toHaveLength(2);
+      expect((await tenant.admin.get(`${NOTIFICATIONS}/settings`)).body).toMatchObject({ webhookEnabled: false });
+    } finally {
+      restore();
+    }
   });
 
   it('are switched off by 410, which the settings and the audit log show', async () => {
