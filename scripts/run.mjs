@@ -47,6 +47,9 @@ const DECLARES_ADDRESS = /\b(?:const|let|var) +__(?:dirname|filename)\b/;
 const REQUIRE = `import { createRequire as requireFrom } from 'node:module';
 const require = requireFrom(import.meta.url);`;
 
+/** (On a read-only file system a recursive `mkdir` reports that the folder does not exist.) */
+const CANNOT_BE_WRITTEN = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ENOSPC', 'EDQUOT'];
+
 if (process.argv[2] === '--bundle') {
   for (const name of process.argv.slice(3))
     if (!(await bundled(path.resolve(name), { isFinal: true })))
@@ -85,9 +88,11 @@ function packagesOf(folder) {
 /** The folder of the latest bundle, if it still exists and its sources are unchanged. */
 function unchanged(entry) {
   try {
-    const { folder, made } = JSON.parse(readFileSync(recordOf(entry), 'utf8'));
+    const { folder, made, sizes } = JSON.parse(readFileSync(recordOf(entry), 'utf8'));
     if (!Object.entries(made).every(([file, seen]) => stateOf(file) === seen)) return undefined;
-    statSync(path.join(folder, 'main.mjs'));
+    // An empty file would run, and end as if all were well.
+    if (!('main.mjs' in sizes) || !Object.entries(sizes).every(([file, size]) => sizeOf(folder, file) === size))
+      return undefined;
     ifAllowed(() => utimesSync(folder, new Date(), new Date()));
     return folder;
   } catch {
@@ -95,17 +100,22 @@ function unchanged(entry) {
   }
 }
 
-/**
- * Returns undefined if writing is not permitted. (On a read-only file system a recursive `mkdir` reports that the
- * folder does not exist.)
- */
+/** Returns undefined if nothing can be written there: not permitted, no folder, no space. */
 function ifAllowed(write) {
   try {
     return write();
   } catch (error) {
-    if (['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(error.code)) return undefined;
+    if (CANNOT_BE_WRITTEN.includes(error.code)) return undefined;
     throw error;
   }
+}
+
+function sizeOf(folder, file) {
+  return statSync(path.join(folder, file), { throwIfNoEntry: false })?.size;
+}
+
+function isSame(file, contents) {
+  return existsSync(file) && readFileSync(file).equals(contents);
 }
 
 /** Differs after every write, also after one that restores the modification time. */
@@ -155,13 +165,30 @@ async function bundled(entry, { isFinal = false } = {}) {
   const content = createHash('sha256');
   for (const file of outputFiles) content.update(`${file.path}\0`).update(file.contents);
   const kept = path.join(cache, content.digest('hex').slice(0, 24));
-  for (const file of Object.keys(metafile.inputs).map((name) => path.resolve(name))) if (!seen.has(file)) look(file);
+  const inputs = Object.keys(metafile.inputs).map((name) => path.resolve(name));
+  for (const file of [...inputs, ...decidingFiles(inputs)]) if (!seen.has(file)) look(file);
+  const files = outputFiles.map((file) => ({
+    name: path.relative(draft, file.path),
+    contents: Buffer.from(file.contents),
+  }));
   return ifAllowed(() => {
-    if (!statSync(kept, { throwIfNoEntry: false })) keep(outputFiles, draft, kept);
+    keep(files, kept);
     const made = isFinal ? {} : Object.fromEntries(seen);
-    ifAllowed(() => writeWhole(recordOf(entry), JSON.stringify({ folder: kept, made })));
+    const sizes = Object.fromEntries(files.map(({ name, contents }) => [name, contents.length]));
+    ifAllowed(() => writeWhole(recordOf(entry), JSON.stringify({ folder: kept, made, sizes })));
     return kept;
   });
+}
+
+/** What says which files a package consists of, and how the sources are compiled. */
+function decidingFiles(inputs) {
+  const found = new Set([path.join(ROOT, 'tsconfig.json')]);
+  for (const input of inputs) {
+    const [inside] = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(input) ?? [];
+    for (let folder = path.dirname(input); inside && `${folder}/`.startsWith(inside); folder = path.dirname(folder))
+      found.add(path.join(folder, 'package.json'));
+  }
+  return [...found].filter((file) => existsSync(file));
 }
 
 /** In a bundle that is split, `import()` of CommonJS code has nothing but `default`. */
@@ -225,24 +252,25 @@ async function withOwnAddress(file) {
   return { contents: isScript ? source : address + source, loader: file.endsWith('ts') ? 'ts' : 'js' };
 }
 
-function writeWhole(file, text) {
+/** On the disk before it gets its name: after a loss of power it is there as a whole or not at all. */
+function writeWhole(file, contents) {
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, text);
-  renameSync(draft, file);
+  try {
+    writeFileSync(draft, contents, { flush: true });
+    renameSync(draft, file);
+  } catch (error) {
+    ifAllowed(() => rmSync(draft, { force: true }));
+    throw error;
+  }
 }
 
-/** Atomically: another start may be writing the same. */
-function keep(outputFiles, root, kept) {
-  const draft = `${kept}.${process.pid}`;
-  mkdirSync(draft, { recursive: true });
-  for (const { path: file, contents } of outputFiles)
-    writeFileSync(path.join(draft, path.relative(root, file)), contents);
-  try {
-    renameSync(draft, kept);
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    if (!statSync(kept, { throwIfNoEntry: false })) throw error;
-  }
+/** Another start may be writing the same. Files that are missing or damaged are replaced, one by one: others may read the rest. */
+function keep(files, kept) {
+  mkdirSync(kept, { recursive: true });
+  // The entry point comes last: a bundle that has it has the rest.
+  const inOrder = files.toSorted((one, other) => Number(one.name === 'main.mjs') - Number(other.name === 'main.mjs'));
+  for (const { name, contents } of inOrder)
+    if (!isSame(path.join(kept, name), contents)) writeWhole(path.join(kept, name), contents);
   const cache = path.dirname(kept);
   for (const name of readdirSync(cache)) {
     const other = path.join(cache, name);

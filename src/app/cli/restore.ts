@@ -104,8 +104,12 @@ const beginningOf = ({ unfinished, end, reached }: RestoreState) =>
 
 function sayWhatIsLost(services: RestoreCliDependencies, standing: RestoreState, say: Say): void {
   const { logEnd, tablesReached } = beginningOf(standing);
-  const lost = services.store.gapless && tablesReached > logEnd ? `the ${tablesReached - logEnd} events` : 'everything';
-  say(`lost: ${lost} after position ${logEnd}, which only the tables still show`);
+  const lost = services.store.gapless ? `the ${tablesReached - logEnd} events` : 'everything';
+  say(
+    tablesReached > logEnd
+      ? `lost: ${lost} after position ${logEnd}, which only the tables still show`
+      : `lost: everything that was appended after position ${logEnd}; nothing here shows it any more`,
+  );
   say(
     `rebuilt from the log: ${services.models.length} read models and the state of ${reactions.length} reactions, without their effects`,
   );

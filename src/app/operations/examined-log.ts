@@ -3,6 +3,7 @@ import { storeOfLog } from '../../contexts/installation/log-copy/moved-log.ts';
 import { recordedLogDoubt } from '../../contexts/installation/log-doubts.ts';
 import { displacedReason, movedToReason, olderReason, type Mismatch } from '../../contexts/installation/mismatch.ts';
 import { lostHeads } from '../../contexts/installation/restore/lost-heads.ts';
+import { UnfinishedRestore } from '../../contexts/installation/restore/unfinished-restore.ts';
 import { RECOVERY_STEPS } from '../../contexts/installation/restore/restore-state.ts';
 import type { DatabaseConfig } from '../../platform/database/logins.ts';
 import { PostgresEventStore } from '../../platform/eventstore/postgres/postgres-event-store.ts';
@@ -15,7 +16,7 @@ type Log = Pick<EventStore, 'head' | 'idAt' | 'readStream'>;
 /** A database that the version before has migrated has no doubts of processes of this one. */
 const EXISTS = `
   select to_regclass('log_watch') is not null and to_regclass('cursors') is not null as exist,
-         to_regclass('log_doubts') is not null as told`;
+         to_regclass('log_doubts') is not null as told, to_regclass('unfinished_restore') is not null as restores`;
 const KNOWN = `
   select position::text, event_id,
          (select coalesce(max(c.position), 0)::text from cursors c where c.state <> 'retired') as furthest
@@ -34,11 +35,14 @@ interface Known {
 export const examineLog =
   ({ eventStoreUrl, dataDir }: Pick<Config, 'eventStoreUrl' | 'dataDir'>) =>
   async (pool: Pool, connection: DatabaseConfig): Promise<readonly Examined[]> => {
-    const { rows } = await pool.query<{ exist: boolean; told: boolean }>(EXISTS);
+    const { rows } = await pool.query<{ exist: boolean; told: boolean; restores: boolean }>(EXISTS);
     if (!rows[0]!.exist) return [fine('this database has none yet')];
     const own: EventStore['name'] = eventStoreUrl === undefined ? 'postgres' : 'eventstoredb';
     const home = await storeOfLog(pool);
     if (home !== undefined && home !== own) return [mismatched(movedToReason(home))];
+    // Before what processes have recorded: with it, only the repetition of the command helps.
+    const unfinished = rows[0]!.restores ? await new UnfinishedRestore(pool).mismatch() : undefined;
+    if (unfinished) return [finding(`${unfinished.kind}: ${unfinished.reason}`)];
     const recorded = rows[0]!.told ? await recordedLogDoubt(pool) : undefined;
     if (recorded) return [mismatched(recorded)];
     if (own !== 'postgres') return [fine('no mismatch is recorded; `castellan restore status` reads the log')];

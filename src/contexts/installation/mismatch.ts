@@ -102,7 +102,7 @@ function tooShort({ end }: InstallationFacts['log'], furthest: Position, read: P
   if (read > end)
     return {
       kind: 'log_older',
-      reason: `the event log went back: it ends at position ${end}, but this process has read it up to ${read}`,
+      reason: `the event log went back: it ends at position ${end}, but a process has read it up to ${read}`,
     };
   return undefined;
 }

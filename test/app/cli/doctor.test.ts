@@ -224,6 +224,20 @@ describe('the event log that castellan doctor compares with the tables', () => {
     await sql('update log_watch set doubt = null, mismatch = null, doubted_at = null');
   });
 
+  it('is a finding if a restore was interrupted, whatever else processes have recorded', async () => {
+    await sql(`insert into unfinished_restore (id, command, mismatch, reason, log_end, tables_reached, heads_dropped, persons_lost)
+      values (gen_random_uuid(), 'accept-log', 'log_older', 'a fire', 1, 2, '[]', 0)`);
+    await sql(`update log_watch set doubt = 'it went back', mismatch = 'log_older', doubted_at = now()`);
+    expect(await look()).toEqual([
+      {
+        verdict: 'finding',
+        message: 'log_older: `castellan restore accept-log` was interrupted: run it again, and it goes on from there',
+      },
+    ]);
+    await sql('delete from unfinished_restore');
+    await sql('update log_watch set doubt = null, mismatch = null, doubted_at = null');
+  });
+
   it('OP-567 is a finding if it lacks sealed heads of audit-heads.jsonl', async () => {
     const { tenantId } = await app.newTenant();
     const place = scratchFolder('doctor-heads');

@@ -9,7 +9,7 @@ import { newSite, type Site } from './installation.ts';
 
 const OLDER = { kind: 'log_older', reason: 'the event log went back: it ends at position 1' } as const;
 /** What only a process from before can say. */
-const READ_FURTHER = /ends at position \d+, but this process has read it up to \d+/;
+const READ_FURTHER = /ends at position \d+, but a process has read it up to \d+/;
 
 let site: Site;
 const afterwards: (() => Promise<unknown>)[] = [];

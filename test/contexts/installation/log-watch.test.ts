@@ -159,7 +159,7 @@ describe('a log that moved backwards under a running service', () => {
     await createGroup(tenant, 'Lost');
     await app.settled();
     await setBack(position, true);
-    await expectStopped(app, tenant, /ends at position \d+, but this process has read it up to \d+/);
+    await expectStopped(app, tenant, /ends at position \d+, but a process has read it up to \d+/);
   });
 
   it('stops a service that starts on checkpoints beyond the end of the log', async () => {
