@@ -10,5 +10,10 @@ export const startSession = defineCommand({
   aggregate: session,
   stream: ({ sessionId }: StartSession, { tenantId }) => sessionStream(tenantId, sessionId),
   begins: true,
-  decide: (state, input) => (state.status === 'none' ? accept([{ type: 'SessionStarted', data: input }]) : conflict()),
+  decide: (state, input) => {
+    if (state.status === 'none') return accept([{ type: 'SessionStarted', data: input }]);
+    // Begun by a request that could not say so (`sessionIdOf`).
+    const isSame = state.status === 'live' && state.subjectId === input.subjectId && state.epoch === input.epoch;
+    return isSame && state.method === input.method ? accept([]) : conflict();
+  },
 });

@@ -36,11 +36,12 @@ export async function changeForcedPassword<Known>(
   if (!token) throw invalidToken();
   const known = await prepare(token);
   // Spent before the slow computation, so that only one of several concurrent requests continues.
-  if (!(await services.oneTimeTokens.spend(purpose, tempToken))) throw invalidToken();
+  const spent = await services.oneTimeTokens.spend(purpose, tempToken);
+  if (!spent) throw invalidToken();
   await change(token, known).catch(async (error: unknown) => {
     // Other failures, such as a refused password or an overload, do not cost a new sign-in.
     if (!(error instanceof FailureError && error.failure.kind === 'unauthenticated'))
-      await services.oneTimeTokens.giveBack(purpose, tempToken);
+      await services.oneTimeTokens.giveBack(purpose, tempToken, spent);
     throw error;
   });
   return { success: true, message: 'the password was changed; sign in with it' };

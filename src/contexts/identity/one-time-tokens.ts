@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
+import { whenBack } from '../../platform/database/when-back.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { tenantOfToken } from './refresh-tokens.ts';
 
@@ -25,12 +26,19 @@ export interface OneTimeToken {
 }
 
 export interface SpentToken extends OneTimeToken {
+  /** Of this use, to give it back. */
+  readonly useId: string;
   /** By the database's clock, in epoch seconds: the first time, also of a token that was given back since. */
   readonly spentAt: number;
 }
 
 /** Member of the payload of a token that was given back: when it was first spent. */
 const FIRST_SPENT = 'firstSpentAt';
+
+/** Member of the payload: the uses that were not given back. Each can be given back once, however often that is said. */
+const USES = 'uses';
+/** Longer than a code or an authorization counts, and any outage that a person waits for. */
+const GIVE_BACK_MS = 120_000;
 
 /**
  * Member of the payload of a token that something else has ended, such as a logout: true if the token could be used until
@@ -65,17 +73,29 @@ export class OneTimeTokens {
     return token;
   }
 
-  /** Uses one attempt. Returns undefined for unknown, expired and used-up tokens, and for those of another purpose. */
+  /**
+   * Uses one attempt. Returns undefined for unknown, expired and used-up tokens, and for those of another purpose. If it throws,
+   * the token was not used, or its use is taken back as soon as the database is there.
+   */
   async spend(purpose: TokenPurpose, token: string): Promise<SpentToken | undefined> {
-    const found = await this.#row(
-      token,
-      `update one_time_tokens set tries_left = tries_left - 1
-        where tenant_id = $1 and purpose = $2 and digest = $3 and tries_left > 0 and expires_at > now()
-       returning subject_id, payload,
-                 coalesce((payload->>'${FIRST_SPENT}')::float8, extract(epoch from clock_timestamp())::float8) as at`,
-      purpose,
-    );
-    return found && { ...found.token, spentAt: found.at };
+    const useId = randomUUID();
+    try {
+      const found = await this.#row(
+        token,
+        `update one_time_tokens
+            set tries_left = tries_left - 1,
+                payload = payload || jsonb_build_object('${USES}', coalesce(payload->'${USES}', '[]') || to_jsonb($4::text))
+          where tenant_id = $1 and purpose = $2 and digest = $3 and tries_left > 0 and expires_at > now()
+         returning subject_id, payload,
+                   coalesce((payload->>'${FIRST_SPENT}')::float8, extract(epoch from clock_timestamp())::float8) as at`,
+        purpose,
+        useId,
+      );
+      return found && { ...found.token, useId, spentAt: found.at };
+    } catch (error) {
+      void this.giveBack(purpose, token, { useId });
+      throw error;
+    }
   }
 
   /** Reads a token without spending it: for tokens that stay valid for their whole lifetime. */
@@ -98,17 +118,28 @@ export class OneTimeTokens {
     );
   }
 
-  /** Gives back the attempt of a request that could not use it. `spentAt`: when it was first spent, if that counts later. */
-  async giveBack(purpose: TokenPurpose, token: string, spentAt: number | null = null): Promise<void> {
-    await this.#find(
-      token,
-      `update one_time_tokens
-          set tries_left = tries_left + 1,
-              payload = payload || jsonb_strip_nulls(jsonb_build_object('${FIRST_SPENT}', $4::float8))
-        where tenant_id = $1 and purpose = $2 and digest = $3 and not payload ? '${ENDED}'
-       returning subject_id, payload`,
-      purpose,
-      spentAt,
+  /**
+   * Gives back the attempt of a request that could not use it, as soon as the database is there. `spentAt`: when it was first
+   * spent, if that counts later.
+   */
+  async giveBack(
+    purpose: TokenPurpose,
+    token: string,
+    { useId, spentAt = null }: { readonly useId: string; readonly spentAt?: number | null },
+  ): Promise<void> {
+    await whenBack(GIVE_BACK_MS, () =>
+      this.#row(
+        token,
+        `update one_time_tokens
+            set tries_left = tries_left + 1,
+                payload = payload || jsonb_strip_nulls(jsonb_build_object('${FIRST_SPENT}', $5::float8))
+                                  || jsonb_build_object('${USES}', (payload->'${USES}') - $4::text)
+          where tenant_id = $1 and purpose = $2 and digest = $3 and payload->'${USES}' ? $4::text and not payload ? '${ENDED}'
+         returning subject_id, payload`,
+        purpose,
+        useId,
+        spentAt,
+      ),
     );
   }
 
@@ -152,7 +183,7 @@ export class OneTimeTokens {
   ): Promise<{ readonly token: OneTimeToken; readonly at: number } | undefined> {
     const tenantId = tenantOfToken(token);
     if (!tenantId) return undefined;
-    const { rows } = await this.#pool.statement<{
+    const { rows } = await this.#pool.inTime<{
       subject_id: string;
       payload: Record<string, unknown>;
       at?: number;

@@ -84,8 +84,8 @@ export async function redeemOrgHandoff(
   const token = await services.oneTimeTokens.spend('org-handoff', code);
   const vouchedBy = vouchedBySchema.safeParse(token?.payload['vouchedBy']).data;
   if (!token || !vouchedBy) throw unknownCode();
-  const { tenantId: organizationId, subjectId, payload } = token;
-  onOwner({ tenantId: organizationId, subjectId, protocol: 'oidc', configId: vouchedBy.configId });
+  const { tenantId: organizationId, subjectId, payload, useId } = token;
+  onOwner({ tenantId: organizationId, subjectId, useId, protocol: 'oidc', configId: vouchedBy.configId });
   // A challenge is the digest of its verifier (RFC 7636 §4.6), just as the cookie's digest is of its secret. If the
   // page gave a challenge, only its verifier counts: the cookie is also in a browser that was sent there by a link. A
   // verifier without a challenge comes from a page that did not begin this sign-in.

@@ -52,7 +52,8 @@ async function endSessions(
   const { oidcSessions } = services;
   const { configId } = found.config;
   const loggedOut = await openIdProviderOf(services, found).loggedOut(token);
-  if (!(await oidcSessions.claim(tenantId, found.config, loggedOut))) throw new LogoutRefused('replayed');
+  const claimId = await oidcSessions.claim(tenantId, found.config, loggedOut);
+  if (claimId === undefined) throw new LogoutRefused('replayed');
   try {
     const { sessionIds, codes } = await oidcSessions.endedBy(tenantId, configId, loggedOut);
     await recordEndedCodes(services, { tenantId, protocol: 'oidc', actor }, codes);
@@ -60,8 +61,8 @@ async function endSessions(
     await oidcSessions.conclude(tenantId, configId, loggedOut);
     return last;
   } catch (error) {
-    // If this fails, too, the claim runs out.
-    await oidcSessions.release(tenantId, configId, loggedOut).catch(() => undefined);
+    // If this fails, too, until the end of the claim, that runs out.
+    await oidcSessions.release(tenantId, configId, loggedOut, claimId);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Actor } from '../../platform/kernel/actor.ts';
-import type { TenantId } from '../../platform/kernel/ids.ts';
+import { uuidOf, type TenantId } from '../../platform/kernel/ids.ts';
 import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
 import { endLocalSession, type EndLocalSessionDependencies } from './end-local-session.ts';
 
@@ -15,6 +16,12 @@ export interface SessionOfCode {
   readonly code: string;
   readonly actor: Actor;
 }
+
+/**
+ * The session of a code. An exchange that has begun it, but could not say so because something was away, is repeated: it finds
+ * the same session, and none is left that nobody holds.
+ */
+export const sessionIdOf = (code: string): string => uuidOf(createHash('sha256').update(`session of ${code}`).digest());
 
 /**
  * Begins the session of a code. Undefined if its provider has logged the person out since: then the session has ended, and

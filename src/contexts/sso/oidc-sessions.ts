@@ -1,7 +1,8 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
+import { whenBack } from '../../platform/database/when-back.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { CODES, END_CODE, ENDED_CODE, type EndedCode } from './ended-codes.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';
@@ -137,11 +138,24 @@ export class OidcSessions {
   }
 
   /**
-   * Claims a logout token: true for one of all its deliveries, at any process. The id is kept for as long as the token counts,
+   * Claims a logout token: returns the id of the claim to one of all its deliveries, at any process. The id is kept for as long as the token counts,
    * with any difference of the clocks. A claim that was not `conclude`-d holds for `CLAIM_SECONDS`: its process may have died.
    * It names whom the token names, for sign-ins at the same time (`isLoggedOut`), so claim before `endedBy`.
    */
-  async claim(tenantId: TenantId, { configId, issuerUrl }: AskedIssuer, loggedOut: LoggedOut): Promise<boolean> {
+  async claim(tenantId: TenantId, issuer: AskedIssuer, loggedOut: LoggedOut): Promise<string | undefined> {
+    const claimId = randomUUID();
+    return this.#claim(tenantId, issuer, loggedOut, claimId).catch((error: unknown) => {
+      void this.release(tenantId, issuer.configId, loggedOut, claimId);
+      throw error;
+    });
+  }
+
+  async #claim(
+    tenantId: TenantId,
+    { configId, issuerUrl }: AskedIssuer,
+    loggedOut: LoggedOut,
+    claimId: string,
+  ): Promise<string | undefined> {
     const { tokenId, issuedAt, subject, providerSessionId } = loggedOut;
     const named = {
       sub: this.#all(configId, 'sub', subject),
@@ -149,11 +163,11 @@ export class OidcSessions {
       issuer: withoutSlash(issuerUrl),
       issuedAt,
     };
-    const { rowCount } = await this.#pool.statement(
+    const { rowCount } = await this.#pool.inTime(
       tenantId,
       `insert into one_time_tokens as known (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
        select $1, 'oidc-logout', $2, $3,
-              jsonb_build_object('until', at + $5, 'receivedAt', at, 'named', $6::jsonb), 1,
+              jsonb_build_object('until', at + $5, 'receivedAt', at, 'named', $6::jsonb, 'claimId', $7::text), 1,
               now() + make_interval(secs => $4)
          from (select extract(epoch from clock_timestamp()) as at) as instant
        on conflict (tenant_id, purpose, digest) do update set payload = excluded.payload
@@ -165,9 +179,10 @@ export class OidcSessions {
         AHEAD_SECONDS + LOGOUT_TOKEN_SECONDS + SKEW_SECONDS,
         CLAIM_SECONDS,
         JSON.stringify(named),
+        claimId,
       ],
     );
-    return rowCount === 1;
+    return rowCount === 1 ? claimId : undefined;
   }
 
   /**
@@ -205,12 +220,15 @@ export class OidcSessions {
     );
   }
 
-  /** Gives a claim back, so that the provider can repeat a logout that failed half way. */
-  async release(tenantId: TenantId, configId: string, { tokenId }: LoggedOut): Promise<void> {
-    await this.#pool.statement(
-      tenantId,
-      `delete from one_time_tokens where tenant_id = $1 and purpose = 'oidc-logout' and digest = $2 and tries_left > 0`,
-      [digestOfToken(configId, tokenId)],
+  /** Gives a claim back, as soon as the database is there, so that the provider can repeat a logout that failed half way. */
+  release(tenantId: TenantId, configId: string, { tokenId }: LoggedOut, claimId: string): Promise<void> {
+    return whenBack(CLAIM_SECONDS * 1_000, () =>
+      this.#pool.inTime(
+        tenantId,
+        `delete from one_time_tokens
+          where tenant_id = $1 and purpose = 'oidc-logout' and digest = $2 and tries_left > 0 and payload->>'claimId' = $3`,
+        [digestOfToken(configId, tokenId), claimId],
+      ),
     );
   }
 

@@ -120,8 +120,7 @@ export async function finishOidcSignIn(
   try {
     return await redeemed(services, kind, { query, browserSecret }, find, accepted);
   } catch (error) {
-    if (!(error instanceof SsoRefused) || isProviderAway(error))
-      await giveBackCallback(services, state, accepted).catch(() => undefined);
+    if (!(error instanceof SsoRefused) || isProviderAway(error)) await giveBackCallback(services, state, accepted);
     throw error;
   }
 }

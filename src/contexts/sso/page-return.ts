@@ -140,8 +140,8 @@ export async function redeemHandover(
   const payload = payloadSchema.safeParse(token?.payload);
   if (!token || !payload.success) throw unknownCode();
   const { challenge, vouchedBy, version, ...handed } = payload.data;
-  const { tenantId, subjectId } = token;
-  onOwner({ tenantId, subjectId, protocol: handed.method, configId: vouchedBy.configId });
+  const { tenantId, subjectId, useId } = token;
+  onOwner({ tenantId, subjectId, useId, protocol: handed.method, configId: vouchedBy.configId });
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw codeOfAnotherPage();

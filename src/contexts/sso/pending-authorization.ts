@@ -92,6 +92,8 @@ export interface AcceptedCallback {
    * keeps the instant of its first time: a logout may have come in between.
    */
   readonly acceptedAt: number;
+  /** Of the state. */
+  readonly useId: string;
 }
 
 /**
@@ -118,6 +120,7 @@ export async function acceptCallback(
     authorization: { owner: token.tenantId, kind, configId: token.subjectId, ...started, version: started.version },
     request: requestOf(state, browserSecret, started.reauthenticates),
     acceptedAt: token.spentAt,
+    useId: token.useId,
   };
 }
 
@@ -125,8 +128,8 @@ export async function acceptCallback(
 export const giveBackCallback = (
   { oneTimeTokens }: PendingAuthorizationDependencies,
   state: string,
-  { acceptedAt }: AcceptedCallback,
-): Promise<void> => oneTimeTokens.giveBack('sso-state', tokenOf(state), acceptedAt);
+  { acceptedAt, useId }: AcceptedCallback,
+): Promise<void> => oneTimeTokens.giveBack('sso-state', tokenOf(state), { useId, spentAt: acceptedAt });
 
 const requestOf = (state: string, browserSecret: string, reauthenticates: boolean) => ({
   state,

@@ -13,6 +13,8 @@ export interface CodeOwner {
   readonly protocol: SsoProtocol;
   readonly configId: string;
   readonly subjectId: string;
+  /** Of the code, by this exchange. */
+  readonly useId: string;
 }
 
 export interface RefusedExchange {

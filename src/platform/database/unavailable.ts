@@ -1,10 +1,10 @@
 /**
  * SQLSTATEs after which the same request may succeed later: connection errors (08), resources such as a full disk or
  * too many connections (53), operator intervention such as a restart or a statement timeout (57), input and output
- * (58), refused login (28), lock timeouts (55P03), serialization failures, deadlocks and idle transactions (40,
+ * (58), a statement that came too late (CA002), refused login (28), lock timeouts (55P03), serialization failures, deadlocks and idle transactions (40,
  * 25P03), and a read-only server such as a standby (25006).
  */
-const CODES = /^(08...|53...|57...|58...|28...|40...|55P03|25P03|25006)$/;
+const CODES = /^(08...|53...|57...|58...|28...|40...|55P03|25P03|25006|CA002)$/;
 
 /** Errors of sockets and of name resolution. `ENOENT`: the Unix socket does not exist. */
 const SOCKET_CODES: ReadonlySet<unknown> = new Set([

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { compose, type Application } from '../../../src/app/compose/compose.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
-import { startApp, testConfig } from '../../dsl/app.ts';
+import { appOf, startApp, testConfig } from '../../dsl/app.ts';
 import { freeze, thaw } from '../../dsl/frozen.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
@@ -65,6 +65,31 @@ describe('while the database is frozen', () => {
     frozen = false;
     await expect.poll(async () => (await ask('/ready')).status, { timeout: 20_000 }).toBe(200);
   }, 60_000);
+
+  it('what was sent to it meanwhile does nothing later: its sender was told so', async () => {
+    const app = appOf(application, () => Promise.resolve());
+    const { oneTimeTokens, database } = app.services;
+    const { tenantId, admin } = await app.newTenant();
+    const issue = () => oneTimeTokens.issue('temp', { tenantId, subjectId: randomUUID(), payload: {} }, 120);
+    const spend = (token: string) => oneTimeTokens.spend('temp', token);
+    const tokens = await Promise.all(Array.from({ length: 12 }, issue));
+    // Connections are open, and the server's clock is known.
+    await Promise.all((await Promise.all(Array.from({ length: 8 }, issue))).map(spend));
+    freeze(server.pid);
+    frozen = true;
+    const spent = Promise.allSettled(tokens.map(spend));
+    const created = admin.post('/api/v1/admin/groups', { name: 'Ghosts' });
+    expect(new Set((await spent).map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect((await created).status).toBe(503);
+    thaw(server.pid);
+    frozen = false;
+    await expect.poll(async () => (await ask('/ready')).status, { timeout: 20_000 }).toBe(200);
+    // What waited at the server is executed by now, and nothing has come of it.
+    for (const token of tokens) expect(await oneTimeTokens.spent('temp', token)).toBeUndefined();
+    const { rows } = await database.owner.query('select 1 from events where type = $1', ['GroupCreated']);
+    expect(rows).toEqual([]);
+    for (const token of tokens) expect(await spend(token)).toBeDefined();
+  }, 90_000);
 
   it('a process that receives a stop signal ends all the same', async () => {
     freeze(server.pid);

@@ -18,6 +18,8 @@ export interface PendingRequest {
 export interface OpenRequest extends PendingRequest {
   /** The id of the AuthnRequest, which the response contains as `InResponseTo`. */
   readonly requestId: string;
+  /** Of the relay state, by this response. */
+  readonly useId: string;
 }
 
 /** OP-034. */
@@ -64,7 +66,7 @@ export class PendingRequests {
     const found =
       (await this.#tokens.spend('saml-request', token)) ??
       refuseSaml('not_requested', 'the request is unknown, expired, used, or had too many wrong responses');
-    const { tenantId, subjectId: configId, payload } = found;
+    const { tenantId, subjectId: configId, payload, useId } = found;
     const browser = typeof payload['browser'] === 'string' ? payload['browser'] : null;
     return {
       tenantId,
@@ -73,12 +75,13 @@ export class PendingRequests {
       reauthenticates: payload['reauthenticates'] === true,
       version: typeof payload['version'] === 'number' ? payload['version'] : undefined,
       requestId: this.#requestId(token),
+      useId,
     };
   }
 
   /** For a response that nobody could look at: it does not count. */
-  async giveBack(relayState: string): Promise<void> {
-    await this.#tokens.giveBack('saml-request', relayState.slice(1));
+  async giveBack(relayState: string, { useId }: Pick<OpenRequest, 'useId'>): Promise<void> {
+    await this.#tokens.giveBack('saml-request', relayState.slice(1), { useId });
   }
 
   /** Uses up the request. Throws `SamlRefused` for every response after the first. */

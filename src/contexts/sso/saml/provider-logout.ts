@@ -90,10 +90,10 @@ async function logOut(
   const { id, rememberedUntil: endsAt } = request;
   const named = services.samlSessions.namedBy(config, request);
   const used = { kind: 'logout', tenantId, configId, issuer: idpEntityId, id, endsAt, named } as const;
-  await useOnce(services.database.service, used);
+  const deliveryId = await useOnce(services.database.service, used);
   const sparesSessions = await endSessions(services, tenantId, named, request, actor).catch(async (error: unknown) => {
     // The person may reload the page.
-    await forgetUse(services.database.service, used);
+    await forgetUse(services.database.service, used, deliveryId);
     throw error;
   });
   if (sparesSessions) refuseSaml('expired', 'a session began after the request');

@@ -102,7 +102,7 @@ export interface FinishedSamlSignIn {
 export async function finishSamlSignIn(
   services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlCallback,
-  { tenantId, configId, requestId, reauthenticates, version: begunWith }: OpenRequest,
+  { tenantId, configId, requestId, reauthenticates, version: begunWith, useId }: OpenRequest,
 ): Promise<FinishedSamlSignIn> {
   const now = await basisNow(services.loader, 'tenant', tenantId, configId);
   const basis = { ...now, version: begunWith ?? now.version };
@@ -128,7 +128,7 @@ export async function finishSamlSignIn(
     expected,
     certificates,
   ).catch(async (error: unknown) => {
-    if (!(error instanceof SamlRefused)) await services.pendingSamlRequests.giveBack(relayState);
+    if (!(error instanceof SamlRefused)) await services.pendingSamlRequests.giveBack(relayState, { useId });
     throw error;
   });
   await services.pendingSamlRequests.close(relayState);

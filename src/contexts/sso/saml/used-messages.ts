@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { whenBack } from '../../../platform/database/when-back.ts';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { NamedByLogout } from './logout-marks.ts';
-import { refuseSaml } from './refused.ts';
+import { refuseSaml, SamlRefused } from './refused.ts';
 
 /** What counts once: an assertion (Profiles §4.1.4.5), or a request for logout (decision 0190). */
 export interface UsedMessage {
@@ -22,27 +23,40 @@ const INSERT = `
   insert into one_time_tokens (tenant_id, purpose, digest, subject_id, payload, tries_left, expires_at)
   values ($1, $2, $3, $4, $6, 0, to_timestamp($5))
   on conflict do nothing`;
-const DELETE = 'delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3';
+/** Only if it was stored by this delivery: another one may count by now. */
+const DELETE = `
+  delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 and payload->>'deliveryId' = $4`;
+/** Longer than any outage that a person waits for. */
+const FORGET_MS = 120_000;
 
 /**
  * Stores a message's id for as long as the message counts: of any number of deliveries, to any process, one counts.
- * Throws `SamlRefused` if the id is already stored.
+ * Throws `SamlRefused` if the id is already stored. If it throws anything else, the message was not used. Returns the id of
+ * this delivery.
  */
-export async function useOnce(pool: TenantPool, used: UsedMessage): Promise<void> {
+export async function useOnce(pool: TenantPool, used: UsedMessage): Promise<string> {
+  const deliveryId = randomUUID();
+  return store(pool, used, deliveryId).catch((error: unknown) => {
+    if (!(error instanceof SamlRefused)) void forgetUse(pool, used, deliveryId);
+    throw error;
+  });
+}
+
+async function store(pool: TenantPool, used: UsedMessage, deliveryId: string): Promise<string> {
   const { tenantId, configId, endsAt, named } = used;
-  const { rowCount } = await pool.statement(tenantId, INSERT, [
+  const { rowCount } = await pool.inTime(tenantId, INSERT, [
     ...keyOf(used),
     configId,
     endsAt / 1000,
-    JSON.stringify(named ? { named } : {}),
+    JSON.stringify(named ? { named, deliveryId } : { deliveryId }),
   ]);
   if (rowCount !== 1) refuseSaml('replayed', `the ${used.kind} was already used`);
+  return deliveryId;
 }
 
-/** For a message that could not take effect: the next delivery counts. */
-export async function forgetUse(pool: TenantPool, used: UsedMessage): Promise<void> {
-  await pool.statement(used.tenantId, DELETE, keyOf(used));
-}
+/** For a delivery that could not take effect: the next one counts, as soon as the database is there. */
+export const forgetUse = (pool: TenantPool, used: UsedMessage, deliveryId: string): Promise<void> =>
+  whenBack(FORGET_MS, () => pool.inTime(used.tenantId, DELETE, [...keyOf(used), deliveryId]));
 
 const keyOf = ({ kind, issuer, id }: UsedMessage): [purpose: string, digest: Buffer] => [
   `saml-${kind}`,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Position } from '../../kernel/event.ts';
 import { isRefusal } from '../../database/refusal.ts';
+import { ServerClock } from '../../database/server-clock.ts';
 import {
   AppendRefused,
   EventStoreUnavailable,
@@ -18,17 +19,20 @@ interface Waiting {
   readonly fail: (error: Error) => void;
 }
 
-const placeholders = (count: number): string => Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ');
+/** The first parameter is the deadline. */
+const placeholders = (count: number): string => Array.from({ length: count }, (_, index) => `$${index + 2}`).join(', ');
 const appendWith = (parameters: number) => ({
   name: `append-events-${parameters}`,
-  text: `select append_events(${placeholders(parameters)}) as answer`,
+  text: `select append_events(${placeholders(parameters)}) as answer where in_time($1)`,
 });
 const fitWith = (parameters: number) => ({
   name: `append-fitting-${parameters}`,
-  text: `select head, at from append_fitting(${placeholders(parameters)})`,
+  text: `select head, at from append_fitting(${placeholders(parameters)}) where in_time($1)`,
 });
 const MAX_APPENDS = 512;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** An append takes milliseconds, also behind others. A request gives up after twice this time. */
+const IN_TIME_MS = 5_000;
 /** While one group is written, the next is encoded and sent. The lock in the database serializes them. */
 const MAX_GROUPS = 2;
 /** Minimum size of a second group. A smaller one would only take appends away from the next. */
@@ -47,6 +51,7 @@ export class GroupCommit {
   /** The latest group had one append. */
   #wasSingle = false;
   #idle: (() => void)[] = [];
+  readonly #clock = new ServerClock();
   /** A position that the log has reached. The database starts its search for the newest position there. */
   #head = '0';
 
@@ -172,15 +177,28 @@ export class GroupCommit {
   /** Tries the fast path, which appends the whole group or nothing. Undefined if any append conflicts. */
   async #appendFitting(appends: readonly Append[]): Promise<GroupResult | undefined> {
     const values = [this.#head, ...encodeFitting(appends)];
-    const { rows } = await this.#pool.query<{ head: number | null; at: number }>({ ...fitWith(values.length), values });
-    const { head, at } = rows[0]!;
+    const { head, at } = await this.#inTime<{ head: number | null; at: number }>(fitWith(values.length), values);
+    if (head !== null) this.#clock.heard(at);
     return head === null ? undefined : allFit(appends, head, at);
   }
 
   async #appendEach(appends: readonly Append[]): Promise<GroupResult> {
     const values = encodeGroup(appends);
-    const { rows } = await this.#pool.query<{ answer: GroupResult }>({ ...appendWith(values.length), values });
-    return rows[0]!.answer;
+    const { answer } = await this.#inTime<{ answer: GroupResult }>(appendWith(values.length), values);
+    this.#clock.heard(answer.at);
+    return answer;
+  }
+
+  /** An append that the server gets too late does nothing: its sender has said so. */
+  async #inTime<Row extends pg.QueryResultRow>(
+    statement: { readonly name: string; readonly text: string },
+    values: readonly unknown[],
+  ): Promise<Row> {
+    const deadline = this.#clock.deadlineIn(this.#pool.options.statement_timeout ? IN_TIME_MS : 0);
+    const { rows } = await this.#pool
+      .query<Row>({ ...statement, values: [deadline, ...values] })
+      .catch(this.#clock.failed);
+    return rows[0]!;
   }
 
   /** One append that the database rejects (an invalid value) must not fail the other appends of its group. */

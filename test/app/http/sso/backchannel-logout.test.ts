@@ -9,6 +9,7 @@ import {
   type HostileOpenIdProvider,
   type Misbehaviour,
 } from '../../../dsl/hostile-openid-provider.ts';
+import { lostOnce } from '../../../dsl/lose-response-once.ts';
 import { logoutToken, type LogoutTokenFault } from '../../../dsl/logout-token.ts';
 import { startOpenIdProvider, type TestOpenIdProvider } from '../../../dsl/openid-provider.ts';
 import { newOrganization } from '../../../dsl/organization.ts';
@@ -290,6 +291,17 @@ describe('a logout token', () => {
     expect((await send(uri, token)).status).toBe(200);
     expect(await isLive(session)).toBe(false);
     expect((await send(uri, token)).status).toBe(400);
+  });
+
+  it('counts again if nobody knows whether it was claimed', async () => {
+    const uri = await configure(hostile);
+    const session = await signIn();
+    const token = tokenFor({ sub: 'ann' });
+    const restore = lostOnce(app.services, 'claimId');
+    expect((await send(uri, token)).status).toBe(503);
+    restore();
+    expect((await send(uri, token)).status).toBe(200);
+    expect(await isLive(session)).toBe(false);
   });
 
   it('of the provider of another tenant ends nothing', async () => {

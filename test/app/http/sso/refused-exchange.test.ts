@@ -3,6 +3,8 @@ import { refuseSsoSignIn } from '../../../../commands/sso/refuse-sso-sign-in.ts'
 import { FailureError, temporarilyUnavailable } from '../../../../src/platform/kernel/failure.ts';
 import { logoutToken } from '../../../dsl/logout-token.ts';
 import { logsOutAtProvider, postsLogoutToken, ssoOwner, startsOnPage, type SsoOwner } from '../../../dsl/sso-owner.ts';
+import { DatabaseTimeout } from '../../../../src/platform/database/unavailable.ts';
+import { unavailableOnce } from '../../../dsl/unavailable-once.ts';
 import { hostileSso } from '../../../dsl/hostile-sso.ts';
 
 const sso = hostileSso();
@@ -68,6 +70,28 @@ describe.each(['tenant', 'organization'] as const)('the audit log of a %s has a 
     expect((await postsLogoutToken(sso.app, owner, token)).status).toBe(503);
     expect((await postsLogoutToken(sso.app, owner, token)).status).toBe(200);
     expect(await owner.refusals()).toEqual(['invalid_assertion: logged_out', 'invalid_assertion: logged_out']);
+  });
+
+  it.each(['before', 'after'])('could not be exchanged, as something was away %s the session began', async (when) => {
+    const exchange = await toExchange();
+    const { executor, oneTimeTokens, database, store } = sso.app.services;
+    const before = await store.head();
+    const restore =
+      when === 'before'
+        ? unavailableOnce(executor, 'StartSession')
+        : (() => {
+            const spy = vi.spyOn(oneTimeTokens, 'discard').mockRejectedValueOnce(new DatabaseTimeout(1));
+            return () => spy.mockRestore();
+          })();
+    expect((await exchange()).status).toBe(503);
+    restore();
+    const { status, body } = await exchange();
+    expect([status, body.accessToken]).toEqual([200, expect.any(String)]);
+    const started = await database.owner.query(`select 1 from events where type = 'SessionStarted' and position > $1`, [
+      String(before),
+    ]);
+    expect(started.rowCount).toBe(1);
+    await refused(exchange());
   });
 
   it('was refused gets 503 instead if the entry cannot be written', async () => {

@@ -5,6 +5,7 @@ import { inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { redirectAddress, signedRedirectMessage } from '../../../../src/contexts/sso/saml/redirect-binding.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { lostOnce } from '../../../dsl/lose-response-once.ts';
 import { navigate } from '../../../dsl/navigating.ts';
 import { bareCertificate, signElement } from '../../../dsl/saml-documents.ts';
 import {
@@ -262,6 +263,17 @@ describe("a SAML provider's metadata and logout", () => {
     await Promise.all(Array.from({ length: 5 }, () => app.anonymous.get(address)));
     expect(await isLive(session)).toBe(false);
     expect((await reasonsOfRefusals()).length - refusedBefore).toBe(4);
+  });
+
+  it('counts at the next delivery if nobody knows whether its id was stored', async () => {
+    const session = await signIn();
+    const address = sentBy(logoutRequest(tenant.email));
+    const restore = lostOnce(app.services, 'insert into one_time_tokens');
+    expect((await app.anonymous.get(address)).status).toBe(503);
+    restore();
+    expect(await isLive(session)).toBe(true);
+    await app.anonymous.get(address);
+    expect(await isLive(session)).toBe(false);
   });
 
   it('ends no session that began after the request was issued', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { findOrgSso } from '../../../../../queries/organizations/find-org-sso.ts';
 import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.ts';
@@ -26,7 +25,7 @@ import {
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { ownerWithSso } from '../../../../contexts/sso/claimed-owner.ts';
-import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
+import { beginUnlessLoggedOut, sessionIdOf } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { codeUnlessLoggedOut } from '../../../../contexts/sso/code-unless-logged-out.ts';
 import { loginHint, orgRefusalAddress } from '../../../../contexts/sso/page-return.ts';
 import { AUTHORIZATION_SECONDS, type PendingAuthorization } from '../../../../contexts/sso/pending-authorization.ts';
@@ -69,7 +68,7 @@ async function sessionOf(
   actor: Actor,
 ) {
   const { adminId, sessionEpoch: epoch, role } = admin;
-  const sessionId = randomUUID();
+  const sessionId = sessionIdOf(code);
   if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
   const opened = { tenantId, sessionId, epoch, role, vouchedBy, actor };
   const tokens = await beginUnlessLoggedOut(
@@ -214,7 +213,11 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
           const tokens = await sessionOf(services, redeemed, code, actor);
           return { ...tokens, user: await shown(ask(getOrgAdmin, { adminId: admin.adminId }, organizationId)) };
         } catch (error) {
-          if (!(error instanceof SsoRefused)) throw error;
+          if (!(error instanceof SsoRefused)) {
+            // Something was away: the code counts again.
+            if (owner) await services.oneTimeTokens.giveBack('org-handoff', code, owner);
+            throw error;
+          }
           await recordRefusedExchange(services, error, { code, owner, actor });
           throw new FailureError(unauthenticated('invalid_exchange_code'));
         }

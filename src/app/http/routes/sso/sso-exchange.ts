@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant.ts';
 import {
@@ -20,7 +19,7 @@ import { isStillCarried } from '../../../../contexts/identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import type { OidcSessions } from '../../../../contexts/sso/oidc-sessions.ts';
 import type { ProviderSessions } from '../../../../contexts/sso/saml/provider-sessions.ts';
-import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
+import { beginUnlessLoggedOut, sessionIdOf } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { redeemHandover, type SignInHandover } from '../../../../contexts/sso/page-return.ts';
 import { openAccess } from '../../access.ts';
 import { actorOf } from '../../principal.ts';
@@ -55,7 +54,7 @@ async function sessionOf(
   // The session at the provider is over.
   if (until !== undefined && until <= Date.now()) throw new SsoRefused('invalid_assertion', 'expired');
   const { vouchedBy } = basis;
-  const sessionId = randomUUID();
+  const sessionId = sessionIdOf(code);
   if (providerSession !== undefined)
     await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
   if (provider) await services.oidcSessions.remember(tenantId, sessionId, provider);
@@ -92,7 +91,11 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
           const tokens = await sessionOf(services, handed, code, actor);
           return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
-          if (!(error instanceof SsoRefused)) throw error;
+          if (!(error instanceof SsoRefused)) {
+            // Something was away: the code counts again.
+            if (owner) await services.oneTimeTokens.giveBack('sso-handoff', code, owner);
+            throw error;
+          }
           await recordRefusedExchange(services, error, { code, owner, actor });
           throw new FailureError(unauthenticated('invalid_exchange_code'));
         }

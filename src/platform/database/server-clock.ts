@@ -1,0 +1,38 @@
+/** SQLSTATE of `in_time` (`migrations/054_in_time.sql`): the statement came too late, and has done nothing. */
+export const CAME_TOO_LATE = 'CA002';
+
+/** As PostgreSQL tells it: epoch milliseconds. */
+export const SERVER_NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8 as server_now';
+
+/**
+ * The clock of a database server, as far as its responses show it, to say until when a statement counts there. A response
+ * that was delayed shows an earlier time than there is, so the latest time that any response showed is taken: a deadline may
+ * be too late if the server's clock is set back, but never too early for long (`forget`).
+ */
+export class ServerClock {
+  /** What the server's clock showed when `performance.now()` was 0. */
+  #offset: number | undefined;
+
+  /** A response showed this time, in epoch milliseconds. */
+  heard(serverNow: number): void {
+    const offset = serverNow - performance.now();
+    if (this.#offset === undefined || offset > this.#offset) this.#offset = offset;
+  }
+
+  /** A parameter of `in_time`: this many milliseconds from now. Null if the server's time is not known yet, and for 0. */
+  deadlineIn(milliseconds: number): string | null {
+    if (this.#offset === undefined || milliseconds === 0) return null;
+    return String(Math.round(this.#offset + performance.now() + milliseconds));
+  }
+
+  /** A statement came too late: perhaps because the server's clock was set forward. */
+  forget(): void {
+    this.#offset = undefined;
+  }
+
+  /** Rethrows; forgets the time if the statement came too late. */
+  readonly failed = (error: unknown): never => {
+    if ((error as { code?: unknown } | undefined)?.code === CAME_TOO_LATE) this.forget();
+    throw error;
+  };
+}
