@@ -36,7 +36,8 @@ Some requests get the body of a protocol instead: auto-enrollment (\`{success, e
 redirects of a sign-in in a browser. A response may have further members: a bulk request that was cut off reports what it
 has done.
 
-A status of 503 has \`Retry-After\`, unless it lasts until somebody changes something. The table below is written by
+A status of 503 has \`Retry-After\`, unless it lasts until somebody changes something. A request that arrives while the
+service stops gets \`service_unavailable\` as the last response of its connection. The table below is written by
 \`scripts/error-codes.ts\` from \`src/platform/kernel/error-codes.ts\`.
 `;
 

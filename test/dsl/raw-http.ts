@@ -21,6 +21,11 @@ export async function sendRaw(url: string, bytes: string): Promise<RawResponse> 
   await once(socket, protocol === 'https:' ? 'secureConnect' : 'connect');
   socket.write(bytes);
   if (!socket.closed) await once(socket, 'close');
+  return responseIn(received);
+}
+
+/** The first response that was received on a connection, with all that follows as its body. */
+export function responseIn(received: string): RawResponse {
   const [head = '', ...rest] = received.split('\r\n\r\n');
   const [line = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(

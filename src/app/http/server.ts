@@ -6,6 +6,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Redis } from 'ioredis';
 import { mapErrors } from './errors.ts';
 import { allowOrigins } from './plugins/cors.ts';
+import { refuseWhileClosing } from './plugins/closing.ts';
 import { endHeadStreams } from './plugins/head-requests.ts';
 import { describeApi } from './openapi/document.ts';
 import { mayRefuse, refuseWhileLogContradicts } from './plugins/log-trust.ts';
@@ -87,6 +88,8 @@ export async function buildServer(
     bodyLimit: JSON_BODY_BYTES,
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     forceCloseConnections: 'idle',
+    // Fastify's own response would have another form than all others: `refuseWhileClosing`.
+    return503OnClosing: false,
     serverFactory: (handle) => createListener(handle, note),
     clientErrorHandler: malformedRefuser(note),
     frameworkErrors: addressRefuser(note),
@@ -118,6 +121,7 @@ export async function buildServer(
   parseJsonBodies(app);
   setSecurityHeaders(app);
   await allowOrigins(app, config.corsAllowedOrigins);
+  refuseWhileClosing(app);
   refuseWhileLogContradicts(app, services.trust);
   refuseWithoutHost(app);
   noteBrokenQueries(app);

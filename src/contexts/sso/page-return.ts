@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { SsoProtocol } from './domain/events.ts';
 import { vouchedBySchema, type SignInBasis } from './domain/vouching.ts';
 import type { SsoRefusal } from './domain/refusals.ts';
+import { codeNaming } from './named-protocol.ts';
 import { providerSubjectSchema, type ProviderSubject } from './oidc-sessions.ts';
 import { samlMarksSchema, type SamlMarks } from './saml/logout-marks.ts';
 import { codeOfAnotherPage, unknownCode, type CodeOwner } from './refused-exchange.ts';
@@ -99,8 +100,8 @@ export const issueHandover = (
   );
 
 /** The address on this host to redirect the browser to. */
-export const handoverAddress = (tenantId: TenantId, code: string): string =>
-  `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: code }).toString()}`;
+export const handoverAddress = (tenantId: TenantId, protocol: SsoProtocol, token: string): string =>
+  `/login?${new URLSearchParams({ tenant_id: tenantId, sso_code: codeNaming(protocol, token) }).toString()}`;
 
 /** The sign-in page's address with the reason of a refusal (OP-150), and a hint if the detail has one. */
 export const refusalAddress = (reason: SsoRefusal, tenantId?: TenantId, detail: string | null = null): string => {

@@ -5,6 +5,7 @@ import { ownerWithSso } from './claimed-owner.ts';
 import type { SsoProtocol } from './domain/events.ts';
 import { attemptOfCode } from './ended-codes.ts';
 import type { OrgOidcDependencies } from './org-oidc.ts';
+import { namedProtocol } from './named-protocol.ts';
 import type { RecordedSsoRefusals } from './recorded-refusals.ts';
 
 /** Whose code was presented. */
@@ -36,7 +37,8 @@ export const loggedOutSince = (subjectId: string, code?: string) =>
 
 /**
  * Records an exchange that was refused after the provider had signed a person in. A code that is not stored is recorded
- * with the owner that it names, if that owner has single sign-on, as a state is. Codes that name nobody are not recorded.
+ * with the owner and the protocol that it names, if that owner has single sign-on, as a state is. Codes that name nobody
+ * are not recorded.
  */
 export async function recordRefusedExchange(
   services: OrgOidcDependencies & { readonly ssoRefusals: RecordedSsoRefusals },
@@ -47,8 +49,11 @@ export async function recordRefusedExchange(
     const { subjectId, ...provider } = owner;
     return services.ssoRefusals.signIn({ ...provider, actor }, { reason, detail, subjectId });
   }
-  const claimed = await ownerWithSso(services, code);
+  const named = namedProtocol(code);
+  const claimed = await ownerWithSso(services, named.token);
   if (!claimed) return;
-  const attempt = { tenantId: claimed.owner, protocol: claimed.protocol, configId: null, actor };
+  // Organizations have one protocol.
+  const protocol = (claimed.kind === 'tenant' ? named.protocol : undefined) ?? claimed.protocol;
+  const attempt = { tenantId: claimed.owner, protocol, configId: null, actor };
   await services.ssoRefusals.signIn(attempt, { reason, detail, subjectId: null });
 }

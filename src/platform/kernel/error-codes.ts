@@ -387,7 +387,7 @@ export const errorCodes = {
   service_unavailable: entry(
     'unavailable',
     'service unavailable',
-    'Something that the service needs is unavailable, silent or full.',
+    'Something that the service needs is unavailable, silent or full, or the service stops.',
   ),
   too_many_changes: entry('unavailable', 'too many changes at once, try again', 'Others changed the same record.'),
   read_side_behind: entry(

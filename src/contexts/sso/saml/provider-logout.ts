@@ -42,7 +42,8 @@ export async function logOutForProvider(
     return respond({ requestId }) ?? signedOutAddress(tenantId);
   } catch (error) {
     if (!(error instanceof SamlRefused)) throw error;
-    await services.ssoRefusals.logout({ tenantId, protocol: 'saml', configId: null, actor }, error.reason);
+    const { configId } = enabled.config;
+    await services.ssoRefusals.logout({ tenantId, protocol: 'saml', configId, actor }, error.reason);
     const claims = claimsOfLogout(received);
     const address =
       claims?.issuer === enabled.config.idpEntityId

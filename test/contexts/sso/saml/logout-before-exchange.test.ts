@@ -257,4 +257,17 @@ describe('a logout at a SAML provider, before a sign-in has become a session', (
     expect((await exchange(codes[0]!)).status).toBe(401);
     expect((await exchange(codes[1]!)).status).toBe(200);
   });
+
+  it('leaves a code that is known to be of SAML, also beside a provider of OpenID Connect', async () => {
+    const oidc = { name: 'Other', issuerUrl: 'https://idp.example', clientId: 'c', isEnabled: true };
+    expect((await tenant.admin.post('/api/v1/admin/sso-configs', oidc)).status).toBe(201);
+    const ended = await codeOf(await authenticated());
+    await logsOut(tenant.email);
+    expect((await exchange(ended)).status).toBe(401);
+    const used = await codeOf(await authenticated());
+    expect((await exchange(used)).status).toBe(200);
+    expect((await exchange(used)).status).toBe(401);
+    const unknown = 'saml: unknown or used';
+    expect((await refusals()).slice(0, 3)).toEqual([unknown, unknown, 'saml: logged_out']);
+  });
 });

@@ -233,7 +233,7 @@ describe("a SAML provider's metadata and logout", () => {
     const { body: log } = await tenant.admin.get('/api/v1/admin/audit-log?action=sso.logout_refused');
     expect([log.total, log.auditLogs[0].details]).toEqual([
       responses.length,
-      { protocol: 'saml', detail: expect.any(String), configId: null },
+      { protocol: 'saml', detail: expect.any(String), configId },
     ]);
     expect((await byRedirect(logoutRequest('nobody@t1.example'))).status).toBe(302);
     expect((await byRedirect(logoutRequest(tenant.email, {}, ['_another']))).status).toBe(302);

@@ -158,7 +158,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
             challenge === null ? undefined : { challenge },
           ),
         );
-        if (challenge !== null) return redirect(reply, 302, handoverAddress(tenantId, code));
+        if (challenge !== null) return redirect(reply, 302, handoverAddress(tenantId, 'oidc', code));
         const sessionId = randomUUID();
         await services.oidcSessions.remember(tenantId, sessionId, provider);
         const proof = { method: 'oidc', vouchedBy: basis.vouchedBy, reauthenticated, sessionId } as const;

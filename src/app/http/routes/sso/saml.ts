@@ -185,7 +185,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             pageOf(pending),
             issued,
           );
-          if (browser !== null) return redirect(reply, 303, handoverAddress(tenantId, code));
+          if (browser !== null) return redirect(reply, 303, handoverAddress(tenantId, 'saml', code));
           const tokens = await beginWithoutPage(services, {
             tenantId,
             admin,

@@ -17,6 +17,7 @@ import {
 import type { Actor } from '../../../../platform/kernel/actor.ts';
 import { isStillCarried } from '../../../../contexts/identity/vouching.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
+import { namedProtocol } from '../../../../contexts/sso/named-protocol.ts';
 import type { OidcSessions } from '../../../../contexts/sso/oidc-sessions.ts';
 import type { ProviderSessions } from '../../../../contexts/sso/saml/provider-sessions.ts';
 import { beginUnlessLoggedOut, sessionIdOf } from '../../../../contexts/sso/begin-unless-logged-out.ts';
@@ -84,11 +85,12 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
       response: signedInByProvider,
       handle: async ({ body: { code, verifier }, services, request, ask }) => {
         const actor = actorOf(undefined, request);
+        const { token } = namedProtocol(code);
         let owner: CodeOwner | undefined;
         try {
-          const handed = await redeemHandover(services.oneTimeTokens, code, verifier, (known) => (owner = known));
+          const handed = await redeemHandover(services.oneTimeTokens, token, verifier, (known) => (owner = known));
           const { tenantId, adminId } = handed;
-          const tokens = await sessionOf(services, handed, code, actor);
+          const tokens = await sessionOf(services, handed, token, actor);
           return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
         } catch (error) {
           if (!(error instanceof SsoRefused)) {
