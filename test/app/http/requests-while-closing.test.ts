@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import fastify from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { refuseWhileClosing } from '../../../src/app/http/plugins/closing.ts';
 import { OIDC_BACKCHANNEL_LOGOUT } from '../../../src/contexts/sso/domain/addresses.ts';
 import { registry } from '../../../src/platform/observability/metrics.ts';
 import { startApp, type TestApp } from '../../dsl/app.ts';
@@ -12,6 +15,7 @@ import { ERROR_SCHEMA } from '../../dsl/scim.ts';
 const DRAIN_MS = 20_000;
 const ID = 'asked-while-closing';
 const FORM = 'content-type: application/x-www-form-urlencoded\r\n';
+const DESCRIPTION = '/openapi.json';
 /** More than the buffers of a connection hold. */
 const LARGE = 'x'.repeat(8 * 1024 * 1024);
 
@@ -69,7 +73,7 @@ async function connected(url: string): Promise<Connection> {
     ? connectTls({ host, port: Number(port), rejectUnauthorized: false })
     : connect(Number(port), host);
   let received = '';
-  socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
   socket.on('error', () => undefined);
   const ended = new Promise<RawResponse>((resolve) => socket.once('close', () => resolve(responseIn(received))));
   await once(socket, isTls ? 'secureConnect' : 'connect');
@@ -91,12 +95,19 @@ describe('OP-221: a request that arrives while the service stops', () => {
     app = await startApp({ drainMs: DRAIN_MS }, log);
     for (const protocol of PROTOCOLS) {
       for (const [what] of asked) connections.set(`${protocol} ${what}`, await connected(urlOf(protocol)));
-      for (const what of ['idle', 'in progress'])
+      for (const what of ['idle', 'in progress', 'unread'])
         connections.set(`${protocol} ${what}`, await connected(urlOf(protocol)));
       const idle = connections.get(`${protocol} idle`)!.socket;
       idle.write(sent('GET', '/live'));
       await once(idle, 'data');
       connections.get(`${protocol} in progress`)!.socket.write(`${sent('POST', '/api/v1/auth/login', HALF)}{`);
+    }
+    // A response of megabytes, whose headers are sent before the stop begins.
+    for (const protocol of PROTOCOLS) {
+      const { socket } = connections.get(`${protocol} unread`)!;
+      socket.write(sent('GET', DESCRIPTION));
+      await once(socket, 'data');
+      socket.pause();
     }
     // What was sent before has arrived.
     await Promise.all(PROTOCOLS.map(async (protocol) => (await connected(urlOf(protocol))).socket.destroy()));
@@ -107,6 +118,7 @@ describe('OP-221: a request that arrives while the service stops', () => {
     for (const protocol of PROTOCOLS) {
       for (const [what, bytes] of asked) connections.get(`${protocol} ${what}`)!.socket.write(bytes);
       connections.get(`${protocol} in progress`)!.socket.write('}');
+      connections.get(`${protocol} unread`)!.socket.resume();
     }
     for (const [name, { ended }] of connections) responses.set(name, await ended);
   }, 60_000);
@@ -138,6 +150,11 @@ describe('OP-221: a request that arrives while the service stops', () => {
     ]);
   });
 
+  it.each(PROTOCOLS)('over %s does not cut off a response that is being read', (protocol) => {
+    const { status, headers, body } = responses.get(`${protocol} unread`)!;
+    expect([status, String(body.length)]).toEqual([200, headers['content-length']]);
+  });
+
   it.each(PROTOCOLS)('cannot come over %s on a connection that was idle', (protocol) => {
     expect(responses.get(`${protocol} idle`)!.status).toBe(200);
   });
@@ -161,3 +178,20 @@ describe('OP-221: a request that arrives while the service stops', () => {
     });
   });
 });
+
+it('a connection ends with its response, also if the headers were sent before the stop', async () => {
+  const streamed = new PassThrough();
+  const server = fastify({ forceCloseConnections: 'idle', return503OnClosing: false });
+  refuseWhileClosing(server);
+  server.get('/', async () => streamed);
+  const { socket, ended } = await connected(await server.listen({ port: 0, host: '127.0.0.1' }));
+  socket.write(sent('GET', '/'));
+  streamed.write('first');
+  await once(socket, 'data');
+  const closed = server.close();
+  await vi.waitFor(() => expect(server.server.listening).toBe(false));
+  streamed.end('last');
+  const { status, body } = await ended;
+  expect([status, body]).toEqual([200, expect.stringMatching(/first[\s\S]*last[\s\S]*0\r\n\r\n$/)]);
+  await closed;
+}, 10_000);
