@@ -17,7 +17,10 @@ const manifest = JSON.parse(read('package.json')) as Manifest;
 const ofTheBench = JSON.parse(read('bench/package.json')) as Pick<Manifest, 'dependencies'>;
 
 /** Code that runs in production, including the scripts that start it. */
-const PRODUCTION = ['src', 'commands', 'projections', 'queries', 'scripts/run.mjs', 'scripts/with-dependencies.mjs'];
+const PRODUCTION = [
+  ...['src', 'commands', 'projections', 'queries'],
+  ...['run', 'kept-bundles', 'bundle-contents', 'with-dependencies'].map((name) => `scripts/${name}.mjs`),
+];
 const REST = ['test', 'bench', 'scripts', 'vitest.config.ts', 'vitest.faults.config.ts', 'vitest.peers.config.ts'];
 
 /** Packages that no file imports: they are programs, or another package loads them by name. */
