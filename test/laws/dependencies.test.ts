@@ -19,7 +19,9 @@ const ofTheBench = JSON.parse(read('bench/package.json')) as Pick<Manifest, 'dep
 /** Code that runs in production, including the scripts that start it. */
 const PRODUCTION = [
   ...['src', 'commands', 'projections', 'queries'],
-  ...['run', 'kept-bundles', 'bundle-contents', 'with-dependencies'].map((name) => `scripts/${name}.mjs`),
+  ...['run', 'kept-bundles', 'bundle-contents', 'with-dependencies', 'install-lock'].map(
+    (name) => `scripts/${name}.mjs`,
+  ),
 ];
 const REST = ['test', 'bench', 'scripts', 'vitest.config.ts', 'vitest.faults.config.ts', 'vitest.peers.config.ts'];
 
