@@ -26,12 +26,16 @@ export class StillInstalling extends Error {}
 /** Does the work, if it is still needed when nobody else does it. */
 export function oneAfterTheOther({ folder, isNeeded, work, say }) {
   const deadline = later(Date.now());
-  let hasSaid = false;
+  let [hasSaid, before] = [false, undefined];
   for (;;) {
     const [other] = othersIn(folder);
     if (other && Date.now() > deadline) throw new StillInstalling(tooLong(folder, other));
-    if (other && !hasSaid) say(`Waiting for ${processOf(other)}, which installs dependencies…`);
-    hasSaid ||= Boolean(other);
+    // One that is seen twice did not withdraw.
+    if (other && other === before && !hasSaid) {
+      say(`Waiting for ${processOf(other)}, which installs dependencies…`);
+      hasSaid = true;
+    }
+    before = other;
     if (!other && !isNeeded()) return;
     if (!other && enter(folder)) break;
     pause();
@@ -111,7 +115,7 @@ function partsOf(name) {
 
 function isRunning(name, file) {
   const { where, pid, start } = partsOf(name);
-  // It cannot be asked: it counts for as long as an installation may take.
+  // It cannot be asked (nor can one of a container before that was restarted): it counts for as long as an installation takes.
   if (where !== place()) return Date.now() < later(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   try {
     process.kill(pid, 0);

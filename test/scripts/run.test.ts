@@ -371,20 +371,10 @@ describe('scripts/run.mjs', () => {
       it.runIf(canMount)('runs the sources on a disk that is full', () => {
         enlarge();
         mkdirSync(cache(), { recursive: true });
-        const mounted = `mount -t tmpfs -o size=16k tmpfs ${cache()} && "$@" && ls -R ${cache()} >&2 && ! "$@" --bundle`;
+        const steps = `mount -t tmpfs -o size=16k tmpfs "$1" && "$2" "$3" "$4" && ls -R "$1" >&2 && ! "$2" "$3" --bundle "$4"`;
         const { stdout, stderr, status } = spawnSync(
           'unshare',
-          [
-            '--mount',
-            '--map-root-user',
-            'sh',
-            '-c',
-            mounted.replace('"$@" --bundle', '"$1" "$2" --bundle "$3"'),
-            '-',
-            process.execPath,
-            script(),
-            entry(),
-          ],
+          ['--mount', '--map-root-user', 'sh', '-c', steps, '-', cache(), process.execPath, script(), entry()],
           { encoding: 'utf8', cwd: '/' },
         );
         expect({ stdout, status }).toEqual({ stdout: well.stdout, status: 0 });
