@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { StillInstalling, oneAfterTheOther } from './install-lock.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
@@ -13,7 +14,7 @@ const OLDEST_NODE = [20, 19];
 const [command, ...args] = process.argv.slice(2);
 requireNode();
 if (!command) refuse('usage: node scripts/with-dependencies.mjs <command> [arguments…]');
-if (!isInstalled()) install();
+if (!isInstalled()) installAlone();
 run(command, args);
 
 function requireNode() {
@@ -52,6 +53,16 @@ function isSpare(entry, omitsDev) {
   return Boolean(entry.optional || entry.devOptional || entry.peer || (omitsDev && entry.dev));
 }
 
+function installAlone() {
+  const folder = path.join(ROOT, '.installing');
+  try {
+    oneAfterTheOther({ folder, isNeeded: () => !isInstalled(), work: install, say: console.error });
+  } catch (error) {
+    if (!(error instanceof StillInstalling)) throw error;
+    refuse(error.message);
+  }
+}
+
 function install() {
   console.error('Installing dependencies…');
   const quiet = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -59,8 +70,8 @@ function install() {
   // The command's own output may be read by a program: npm writes to standard error.
   const options = { cwd: ROOT, stdio: ['ignore', 2, 2] };
   const { status, error } = npm?.endsWith('.js')
-    ? spawnSync(process.execPath, [npm, ...quiet], options)
-    : spawnSync('npm', quiet, { ...options, shell: process.platform === 'win32' });
+    ? spawnSync(...boundToUs(process.execPath, [npm, ...quiet]), options)
+    : spawnSync(...boundToUs('npm', quiet), { ...options, shell: process.platform === 'win32' });
   if (error || status !== 0) refuse(`npm ci failed${error ? `: ${error.message}` : ''}; see above.`);
 }
 
@@ -78,7 +89,7 @@ function run(command, args) {
   child.once('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
 
-/** On Linux, the command gets a signal when this process is killed, so that none is left behind. */
+/** On Linux, the program gets a signal when this process is killed, so that none is left behind. */
 function boundToUs(program, args) {
   const setpriv = process.platform === 'linux' && spawnSync('setpriv', ['--help'], { encoding: 'utf8' });
   if (!setpriv || !String(setpriv.stdout).includes('--pdeathsig')) return [program, args];

@@ -16,8 +16,10 @@ interface Manifest {
 const manifest = JSON.parse(read('package.json')) as Manifest;
 const ofTheBench = JSON.parse(read('bench/package.json')) as Pick<Manifest, 'dependencies'>;
 
-/** Code that runs in production, including the scripts that start it. */
-const PRODUCTION = ['src', 'commands', 'projections', 'queries', 'scripts/run.mjs', 'scripts/with-dependencies.mjs'];
+/** Scripts that start what runs in production, and what they import. */
+const STARTING = ['run', 'kept-bundles', 'bundle-contents', 'with-dependencies', 'install-lock'];
+/** Code that runs in production, with these scripts. */
+const PRODUCTION = ['src', 'commands', 'projections', 'queries', ...STARTING.map((name) => `scripts/${name}.mjs`)];
 const REST = ['test', 'bench', 'scripts', 'vitest.config.ts', 'vitest.faults.config.ts', 'vitest.peers.config.ts'];
 
 /** Packages that no file imports: they are programs, or another package loads them by name. */

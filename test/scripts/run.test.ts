@@ -1,8 +1,13 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
-  copyFileSync,
+  cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -11,9 +16,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-const SCRIPT = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SCRIPT = path.join(ROOT, 'scripts/run.mjs');
 
 /** Of packages that only these tests have. */
 const PREFIX = 'made-up-';
@@ -144,34 +150,237 @@ describe('scripts/run.mjs', () => {
     });
   });
 
-  it('runs the current sources if no bundle can be stored, in a thread too', () => {
-    const checkout = path.join(sources, 'checkout');
-    const script = path.join(checkout, 'scripts/run.mjs');
-    for (const folder of ['scripts', 'node_modules']) mkdirSync(path.join(checkout, folder), { recursive: true });
-    copyFileSync(SCRIPT, script);
-    write('checkout/package.json', '{ "type": "module" }');
-    for (const name of ['esbuild', 'tsx', '@jridgewell'])
-      symlinkSync(
-        fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)),
-        path.join(checkout, 'node_modules', name),
-      );
-    // Folders cannot be created there.
-    symlinkSync('/sys', path.join(checkout, 'node_modules/.cache'));
-    write(
-      'checkout/thread.ts',
-      `import { parentPort } from 'node:worker_threads';\nparentPort!.postMessage('from a thread' as string);`,
-    );
-    write(
-      'checkout/entry.ts',
-      `import { Worker } from 'node:worker_threads';
-       const thread: Worker = new Worker(${JSON.stringify(script)}, { argv: [${JSON.stringify(path.join(checkout, 'thread.ts'))}], execArgv: [] });
-       thread.on('message', (said: string) => console.log(said));`,
-    );
-    const { stdout, stderr } = spawnSync(process.execPath, [script, path.join(checkout, 'entry.ts')], {
-      encoding: 'utf8',
-      cwd: '/',
-      timeout: 20_000,
+  describe('in a checkout with bundles of its own', () => {
+    let checkout: string;
+    const script = () => path.join(checkout, 'scripts/run.mjs');
+    const entry = () => path.join(checkout, 'entry.ts');
+    const cache = () => path.join(checkout, 'node_modules/.cache/castellan');
+    const put = (file: string, content: string) => {
+      mkdirSync(path.dirname(path.join(checkout, file)), { recursive: true });
+      writeFileSync(path.join(checkout, file), content);
+    };
+    const start = () =>
+      spawnSync(process.execPath, [script(), entry()], { encoding: 'utf8', cwd: '/', timeout: 20_000 });
+    const bundleInAdvance = () =>
+      spawnSync(process.execPath, [script(), '--bundle', entry()], { encoding: 'utf8', cwd: '/', timeout: 20_000 });
+    /** The bundles and records; drafts of writers are neither. */
+    const contentsOfCache = () => readdirSync(cache(), { recursive: true, encoding: 'utf8' }).toSorted();
+    const record = () => {
+      const [name] = readdirSync(cache()).filter((one) => one.endsWith('.json'));
+      return path.join(cache(), name!);
+    };
+    const bundle = () => (JSON.parse(readFileSync(record(), 'utf8')) as { folder: string }).folder;
+    const chunk = () => {
+      const [name] = readdirSync(bundle()).filter((one) => one !== 'main.mjs');
+      return path.join(bundle(), name!);
+    };
+
+    beforeEach(() => {
+      checkout = mkdtempSync('/tmp/castellan-checkout-');
+      cpSync(path.join(ROOT, 'scripts'), path.join(checkout, 'scripts'), { recursive: true });
+      put('package.json', '{ "type": "module" }');
+      mkdirSync(path.join(checkout, 'node_modules'));
+      for (const name of ['esbuild', 'tsx', '@jridgewell'])
+        symlinkSync(path.join(ROOT, 'node_modules', name), path.join(checkout, 'node_modules', name));
+      put('late.ts', `export const late: string = 'late';`);
+      put('entry.ts', `const { late } = await import('./late.ts');\nconsole.log('started', late satisfies string);`);
     });
-    expect({ stdout, stderr }).toEqual({ stdout: 'from a thread\n', stderr: '' });
+    afterEach(() => rmSync(checkout, { recursive: true, force: true }));
+
+    const well = { stdout: 'started late\n', stderr: '', status: 0 };
+
+    describe('makes a bundle again that is damaged', () => {
+      it.each([
+        // It would run, and end as if all were well.
+        ['its beginning is empty', () => writeFileSync(path.join(bundle(), 'main.mjs'), '')],
+        ['its beginning is missing', () => rmSync(path.join(bundle(), 'main.mjs'))],
+        ['a part is cut off', () => writeFileSync(chunk(), readFileSync(chunk()).subarray(0, -200))],
+        ['a part is missing', () => rmSync(chunk())],
+        ['all of it is missing', () => rmSync(bundle(), { recursive: true })],
+        ['its record is cut off', () => writeFileSync(record(), readFileSync(record()).subarray(0, -2))],
+      ])('%s', (_, damage) => {
+        expect(start()).toMatchObject(well);
+        const whole = contentsOfCache();
+        damage();
+        expect(start()).toMatchObject(well);
+        expect(contentsOfCache()).toEqual(whole);
+        expect(readFileSync(path.join(bundle(), 'main.mjs'), 'utf8')).toContain('started');
+        expect(start()).toMatchObject(well);
+      });
+
+      it('also one that was made in advance', () => {
+        bundleInAdvance();
+        writeFileSync(path.join(bundle(), 'main.mjs'), '');
+        expect(start()).toMatchObject(well);
+      });
+    });
+
+    describe('makes a new bundle', () => {
+      const install = (name: string, files: Readonly<Record<string, string>>) => {
+        for (const [file, content] of Object.entries(files)) put(`node_modules/${PREFIX}${name}/${file}`, content);
+      };
+
+      it('when a package that is inside begins with another file', () => {
+        const manifest = (main: string) => JSON.stringify({ name: 'of-two', main });
+        install('of-two', {
+          'package.json': manifest('one.js'),
+          'one.js': `exports.said = 'one';`,
+          'two.js': `exports.said = 'two';`,
+        });
+        put('entry.ts', `import { said } from '${PREFIX}of-two';\nconsole.log(said);`);
+        expect(start()).toMatchObject({ stdout: 'one\n', stderr: '' });
+        install('of-two', { 'package.json': manifest('two.js') });
+        expect(start()).toMatchObject({ stdout: 'two\n', stderr: '' });
+      });
+
+      it('when the sources are to be compiled otherwise', () => {
+        put('tsconfig.json', '{ "compilerOptions": { "useDefineForClassFields": true } }');
+        put(
+          'entry.ts',
+          `class Base { set said(value: string) { console.log(value); } }
+           class Own extends Base { override said = 'assigned'; }
+           new Own();`,
+        );
+        expect(start()).toMatchObject({ stdout: '', stderr: '' });
+        put('tsconfig.json', '{ "compilerOptions": { "useDefineForClassFields": false } }');
+        expect(start()).toMatchObject({ stdout: 'assigned\n', stderr: '' });
+      });
+
+      it('when other packages were installed, of which an inner one hides that of before', () => {
+        const said = (what: string) => ({
+          'package.json': '{ "name": "inner", "main": "index.js" }',
+          'index.js': `exports.said = '${what}';`,
+        });
+        install('inner', said('shared'));
+        install('outer', {
+          'package.json': '{ "name": "outer", "main": "index.js" }',
+          'index.js': `exports.said = require('${PREFIX}inner').said;`,
+        });
+        put('node_modules/.package-lock.json', '{ "packages": {} }');
+        put('entry.ts', `import { said } from '${PREFIX}outer';\nconsole.log(said);`);
+        expect(start()).toMatchObject({ stdout: 'shared\n', stderr: '' });
+        install(`outer/node_modules/${PREFIX}inner`, said('own'));
+        put('node_modules/.package-lock.json', '{ "packages": { "outer": {} } }');
+        expect(start()).toMatchObject({ stdout: 'own\n', stderr: '' });
+      });
+    });
+
+    it('runs a bundle of an image without a look at the sources, also where its files were copied', () => {
+      expect(bundleInAdvance()).toMatchObject({ stdout: '', stderr: '', status: 0 });
+      const moved = `${bundle()}.moved`;
+      cpSync(bundle(), moved, { recursive: true });
+      rmSync(bundle(), { recursive: true });
+      renameSync(moved, bundle());
+      put('late.ts', `export const late: string = 'changed';`);
+      expect(start()).toMatchObject(well);
+    });
+
+    it('several starts at once make one bundle, in threads too, and leave no drafts', async () => {
+      put(
+        'threads.mjs',
+        `import { Worker } from 'node:worker_threads';
+         for (let left = 4; left > 0; left--)
+           new Worker(${JSON.stringify(script())}, { argv: [${JSON.stringify(entry())}], execArgv: [] });`,
+      );
+      const ended = [script(), script(), path.join(checkout, 'threads.mjs')].map(async (program) => {
+        const child = spawn(process.execPath, [program, entry()], { cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
+        let output = '';
+        for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += String(part)));
+        await once(child, 'close');
+        return output;
+      });
+      expect((await Promise.all(ended)).join('')).toBe('started late\n'.repeat(6));
+      expect(readdirSync(cache()).toSorted()).toEqual([bundle(), record()].map((one) => path.basename(one)).toSorted());
+      expect(readdirSync(bundle()).filter((name) => !name.endsWith('.mjs'))).toEqual([]);
+    });
+
+    it('removes what nobody used for two days, and no record or bundle that is in use', () => {
+      start();
+      const old = new Date(Date.now() - 3 * 24 * 3_600_000);
+      const [used, drafts, unused] = [record(), 'some.draft', 'unused'].map((name) => path.resolve(cache(), name));
+      writeFileSync(drafts!, 'cut o');
+      mkdirSync(unused!);
+      for (const one of [used!, bundle(), drafts!, unused!]) utimesSync(one, old, old);
+      start();
+      put('other.ts', 'console.log(0);');
+      spawnSync(process.execPath, [script(), path.join(checkout, 'other.ts')]);
+      expect([used!, drafts!, unused!].map((file) => existsSync(file))).toEqual([true, false, false]);
+      expect(existsSync(bundle())).toBe(true);
+    });
+
+    describe('where no bundle can be stored', () => {
+      const places: readonly (readonly [what: string, make: () => void])[] = [
+        ['folders cannot be created', () => symlinkSync('/sys', path.join(checkout, 'node_modules/.cache'))],
+        ['a file has the name of the folder', () => put('node_modules/.cache/castellan', '')],
+        ['a file has the name of the folder above', () => put('node_modules/.cache', '')],
+      ];
+
+      it.each(places)('runs the sources: %s', (_, make) => {
+        make();
+        expect(start()).toMatchObject(well);
+      });
+
+      it.each(places)('making one in advance fails, and says why: %s', (_, make) => {
+        make();
+        const { status, stderr } = bundleInAdvance();
+        expect(status).toBe(1);
+        expect(stderr).toMatch(/entry\.ts cannot be written[^]*(?:EACCES|EEXIST|ENOENT|ENOTDIR|EPERM)/);
+      });
+
+      it('runs the current sources in a thread, too', () => {
+        put('node_modules/.cache', '');
+        put(
+          'thread.ts',
+          `import { parentPort } from 'node:worker_threads';\nparentPort!.postMessage('from a thread' as string);`,
+        );
+        put(
+          'entry.ts',
+          `import { Worker } from 'node:worker_threads';
+           const thread: Worker = new Worker(${JSON.stringify(script())}, { argv: [${JSON.stringify(path.join(checkout, 'thread.ts'))}], execArgv: [] });
+           thread.on('message', (said: string) => console.log(said));`,
+        );
+        expect(start()).toMatchObject({ stdout: 'from a thread\n', stderr: '' });
+      });
+
+      // A limit of the process, so that no disk has to be full: a write ends in the middle, as on one.
+      const startWithin = (kilobytes: number, ...args: string[]) =>
+        spawnSync('bash', ['-c', `ulimit -f ${kilobytes}; exec "$@"`, '-', process.execPath, script(), ...args], {
+          encoding: 'utf8',
+          cwd: '/',
+        });
+      const enlarge = () => {
+        put('late.ts', `export const late: string = 'late';\n${'console.assert(true);\n'.repeat(1000)}`);
+      };
+
+      it.runIf(process.platform !== 'win32')(
+        'runs the sources after a write that ended in the middle, and leaves nothing',
+        () => {
+          enlarge();
+          expect(startWithin(4, entry())).toMatchObject(well);
+          expect(contentsOfCache().filter((name) => !/^[0-9a-f]+(?:\/[\w-]+\.mjs)?$/.test(name))).toEqual([]);
+          expect(startWithin(4, '--bundle', entry())).toMatchObject({
+            status: 1,
+            stderr: expect.stringContaining('EFBIG') as string,
+          });
+          expect(start()).toMatchObject(well);
+          expect(existsSync(record())).toBe(true);
+        },
+      );
+
+      const canMount = spawnSync('unshare', ['--mount', '--map-root-user', 'true']).status === 0;
+      it.runIf(canMount)('runs the sources on a disk that is full', () => {
+        enlarge();
+        mkdirSync(cache(), { recursive: true });
+        const steps = `mount -t tmpfs -o size=16k tmpfs "$1" && "$2" "$3" "$4" && ls -R "$1" >&2 && ! "$2" "$3" --bundle "$4"`;
+        const { stdout, stderr, status } = spawnSync(
+          'unshare',
+          ['--mount', '--map-root-user', 'sh', '-c', steps, '-', cache(), process.execPath, script(), entry()],
+          { encoding: 'utf8', cwd: '/' },
+        );
+        expect({ stdout, status }).toEqual({ stdout: well.stdout, status: 0 });
+        expect(stderr).not.toContain('.draft');
+        expect(stderr).toContain('ENOSPC');
+      });
+    });
   });
 });
