@@ -177,14 +177,20 @@ describe('the SAML sign-in of a tenant', () => {
       'PFI+',
     ]) {
       const { status, headers } = await submit({ samlResponse, relayState: '' });
-      expect([status, headers.get('location')]).toEqual([303, '/login?sso_error=invalid_state']);
+      expect([status, headers.get('location')]).toEqual([
+        303,
+        `/login?tenant_id=${acme.tenantId}&sso_error=invalid_state`,
+      ]);
     }
     expect((await post({ samlResponse: unsolicited(), relayState: '' })).status).toBe(401);
   });
 
   it('shows browsers a page instead of JSON, however a sign-in began', async () => {
     const late = await submit({ samlResponse: 'PFI+', relayState: `j${randomBytes(60).toString('base64url')}` });
-    expect([late.status, late.headers.get('location')]).toEqual([303, '/login?sso_error=invalid_state']);
+    expect([late.status, late.headers.get('location')]).toEqual([
+      303,
+      `/login?tenant_id=${acme.tenantId}&sso_error=invalid_state`,
+    ]);
     const unknown = await submit(await comeBackAs(acme, 'nobody@t1.example'));
     expect(unknown.headers.get('location')).toBe(`/login?tenant_id=${acme.tenantId}&sso_error=account_not_found`);
     const missing = await navigate(`${app.url}/api/v1/auth/saml/login`);
@@ -316,8 +322,12 @@ describe('the SAML sign-in of a tenant', () => {
       303,
       `/login?tenant_id=${acme.tenantId}&sso_error=account_not_found`,
     ]);
-    const late = await post({ samlResponse: 'PFI+', relayState: 'p-long-gone' });
-    expect([late.status, late.headers.get('location')]).toEqual([303, '/login?sso_error=invalid_state']);
+    const named = Buffer.from(acme.tenantId.replaceAll('-', ''), 'hex').toString('base64url');
+    const late = await post({ samlResponse: 'PFI+', relayState: `p${named}.${'x'.repeat(43)}` });
+    expect([late.status, late.headers.get('location')]).toEqual([
+      303,
+      `/login?tenant_id=${acme.tenantId}&sso_error=invalid_state`,
+    ]);
     const none = await start(await app.newTenant(), page);
     expect([none.status, none.headers.get('location')?.endsWith('sso_error=sso_not_configured')]).toEqual([302, true]);
   });

@@ -95,7 +95,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         } catch (error) {
           if (!(error instanceof SsoRefused)) {
             // Something was away: the code counts again.
-            if (owner) await services.oneTimeTokens.giveBack('sso-handoff', code, owner);
+            if (owner) await services.oneTimeTokens.giveBack('sso-handoff', token, owner);
             throw error;
           }
           await recordRefusedExchange(services, error, { code, owner, actor });
