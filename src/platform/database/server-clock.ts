@@ -4,17 +4,21 @@ export const CAME_TOO_LATE = 'CA002';
 /** As PostgreSQL tells it: epoch milliseconds. */
 export const SERVER_NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8 as server_now';
 
+/** A response that took longer shows too little. */
+const PROMPT_MS = 1_000;
+
 /**
  * The clock of a database server, as far as its responses show it, to say until when a statement counts there. A response
- * that was delayed shows an earlier time than there is, so the latest time that any response showed is taken: a deadline may
- * be too late if the server's clock is set back, but never too early for long (`forget`).
+ * that was delayed shows an earlier time than there is, so only prompt ones count, and of these the latest time that any showed:
+ * a deadline may be too late if the server's clock is set back, but never too early for long (`forget`).
  */
 export class ServerClock {
   /** What the server's clock showed when `performance.now()` was 0. */
   #offset: number | undefined;
 
-  /** A response showed this time, in epoch milliseconds. */
-  heard(serverNow: number): void {
+  /** A response showed this time, in epoch milliseconds, to what was asked at this moment of `performance.now()`. */
+  heard(serverNow: number, askedAt: number): void {
+    if (performance.now() - askedAt > PROMPT_MS) return;
     const offset = serverNow - performance.now();
     if (this.#offset === undefined || offset > this.#offset) this.#offset = offset;
   }

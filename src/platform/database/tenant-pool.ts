@@ -50,8 +50,9 @@ export class TenantPool {
   }
 
   async #enter(client: pg.PoolClient, tenantId: TenantId): Promise<void> {
+    const askedAt = performance.now();
     const { rows } = await client.query<{ server_now: number }>({ ...ENTER, values: [tenantId, this.#deadline] });
-    this.#clock.heard(rows[0]!.server_now);
+    this.#clock.heard(rows[0]!.server_now, askedAt);
   }
 
   /**

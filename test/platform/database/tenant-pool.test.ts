@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase, type Database } from '../../../src/platform/database/database.ts';
+import { isDatabaseUnavailable } from '../../../src/platform/database/unavailable.ts';
 import type { TenantPool } from '../../../src/platform/database/tenant-pool.ts';
 import { asTenantId } from '../../../src/platform/kernel/ids.ts';
 import { freshDatabase } from '../../dsl/database.ts';
@@ -44,6 +45,30 @@ describe('a pool of tenant connections', () => {
     expect(seen).toEqual([[ONE], [OTHER], [OTHER], [ONE], [OTHER]]);
     await expect(write(ONE, OTHER)).rejects.toThrow('row-level security');
     expect(await Promise.all([ONE, OTHER].map(seenBy))).toEqual([[ONE], [OTHER]]);
+  });
+
+  it('does nothing in a transaction, packet or statement that comes too late, and knows the time again after it', async () => {
+    const count = async () => (await pool.statement(ONE, 'select 1 from notes where tenant_id = $1', [])).rowCount;
+    const before = await count();
+    const now = performance.now.bind(performance);
+    const insert = "insert into notes (tenant_id, text) values ($1, 'late')";
+    const ways = {
+      transaction: () => pool.transaction(ONE, (client) => client.query(insert, [ONE])),
+      packet: () => pool.packet(ONE, (client) => client.query(insert, [ONE])),
+      inTime: () => pool.inTime(ONE, insert, []),
+    };
+    for (const way of Object.values(ways)) {
+      await pool.packet(ONE, (client) => client.query('select 1'));
+      // As if ten seconds had passed since it was sent.
+      const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() - 10_000);
+      const failed = await way().catch((error: unknown) => error);
+      spy.mockRestore();
+      expect([(failed as { code?: string }).code, isDatabaseUnavailable(failed)]).toEqual(['CA002', true]);
+      expect(await count()).toBe(before);
+    }
+    await ways.inTime();
+    expect(await count()).toBe(before! + 1);
+    await database.owner.query(`delete from notes where text = 'late'`);
   });
 
   it('keeps tenants apart across transactions that commit, fail and time out', async () => {

@@ -177,15 +177,17 @@ export class GroupCommit {
   /** Tries the fast path, which appends the whole group or nothing. Undefined if any append conflicts. */
   async #appendFitting(appends: readonly Append[]): Promise<GroupResult | undefined> {
     const values = [this.#head, ...encodeFitting(appends)];
+    const askedAt = performance.now();
     const { head, at } = await this.#inTime<{ head: number | null; at: number }>(fitWith(values.length), values);
-    if (head !== null) this.#clock.heard(at);
+    if (head !== null) this.#clock.heard(at, askedAt);
     return head === null ? undefined : allFit(appends, head, at);
   }
 
   async #appendEach(appends: readonly Append[]): Promise<GroupResult> {
     const values = encodeGroup(appends);
+    const askedAt = performance.now();
     const { answer } = await this.#inTime<{ answer: GroupResult }>(appendWith(values.length), values);
-    this.#clock.heard(answer.at);
+    this.#clock.heard(answer.at, askedAt);
     return answer;
   }
 

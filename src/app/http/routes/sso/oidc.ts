@@ -131,7 +131,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
     sends: ['Location', 'Set-Cookie'],
     refuses: ['single_sign_on_failed', 'read_side_behind', 'identity_provider_unavailable'],
     description:
-      'Returns tokens, or redirects to the sign-in page with a code. After 503 the same browser can come back with the same address.',
+      'Returns tokens, or redirects to the sign-in page with a code. After 503 the same browser can come back with the same address; a code that the provider has seen by then is refused, and the person signs in again.',
     query: providerReturnQuery,
     response: signedInByProvider,
     handle: async ({ query: { state }, services, request, reply, ask }) => {
