@@ -80,9 +80,17 @@ async function connected(url: string): Promise<Connection> {
   return { socket, ended };
 }
 
+/** In this process, also by applications of other files. */
+async function refusedSoFar(): Promise<number> {
+  const { values } = await registry.getSingleMetric('castellan_http_requests_total')!.get();
+  const found = values.find(({ labels }) => labels['route'] === '/scim/v2/Users' && labels['status'] === '503');
+  return found?.value ?? 0;
+}
+
 describe('OP-221: a request that arrives while the service stops', () => {
   let app: TestApp;
   let stopped: Promise<number>;
+  let refusedBefore: number;
   const lines: Record<string, unknown>[] = [];
   const connections = new Map<string, Connection>();
   const responses = new Map<string, RawResponse>();
@@ -112,6 +120,7 @@ describe('OP-221: a request that arrives while the service stops', () => {
     // What was sent before has arrived.
     await Promise.all(PROTOCOLS.map(async (protocol) => (await connected(urlOf(protocol))).socket.destroy()));
     await app.anonymous.get('/live');
+    refusedBefore = await refusedSoFar();
     const since = performance.now();
     stopped = app.close().then(() => performance.now() - since);
     await vi.waitFor(() => expect(app.application.app.server.listening).toBe(false));
@@ -171,11 +180,7 @@ describe('OP-221: a request that arrives while the service stops', () => {
     expect(logged).toContainEqual(
       expect.objectContaining({ requestId: ID, method: 'GET', route: '/api/v1/admin/alerts', status: 503 }),
     );
-    const counted = await registry.getSingleMetric('castellan_http_requests_total')!.get();
-    expect(counted.values).toContainEqual({
-      labels: { method: 'GET', route: '/scim/v2/Users', status: '503' },
-      value: 2,
-    });
+    expect((await refusedSoFar()) - refusedBefore).toBe(PROTOCOLS.length);
   });
 });
 
