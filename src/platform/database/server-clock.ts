@@ -4,13 +4,12 @@ export const CAME_TOO_LATE = 'CA002';
 /** As PostgreSQL tells it: epoch milliseconds. */
 export const SERVER_NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::float8 as server_now';
 
-/** A response that took longer shows too little. */
+/** A response that took longer shows an earlier time than there is. */
 const PROMPT_MS = 1_000;
 
 /**
- * The clock of a database server, as far as its responses show it, to say until when a statement counts there. A response
- * that was delayed shows an earlier time than there is, so only prompt ones count, and of these the latest time that any showed:
- * a deadline may be too late if the server's clock is set back, but never too early for long (`forget`).
+ * The clock of a database server, as its newest prompt response showed it, to say until when a statement counts there. A
+ * deadline may be up to `PROMPT_MS` too early, and follows the server's clock wherever that is set.
  */
 export class ServerClock {
   /** What the server's clock showed when `performance.now()` was 0. */
@@ -19,8 +18,7 @@ export class ServerClock {
   /** A response showed this time, in epoch milliseconds, to what was asked at this moment of `performance.now()`. */
   heard(serverNow: number, askedAt: number): void {
     if (performance.now() - askedAt > PROMPT_MS) return;
-    const offset = serverNow - performance.now();
-    if (this.#offset === undefined || offset > this.#offset) this.#offset = offset;
+    this.#offset = serverNow - performance.now();
   }
 
   /** A parameter of `in_time`: this many milliseconds from now. Null if the server's time is not known yet, and for 0. */

@@ -23,8 +23,17 @@ describe("a database server's clock", () => {
     clock.heard(there - 6_000, performance.now() - 6_000);
     expect(clock.deadlineIn(5_000)).toBeNull();
     clock.heard(there, performance.now());
-    clock.heard(there - 900, performance.now() - 900);
+    clock.heard(there - HOUR, performance.now() - 6_000);
     expect(ahead(clock, there)).toBe(5);
+  });
+
+  it('is followed when it is set, forward or back', () => {
+    const clock = new ServerClock();
+    const there = Date.now();
+    for (const set of [there, there + HOUR, there - HOUR]) {
+      clock.heard(set, performance.now());
+      expect(ahead(clock, set)).toBe(5);
+    }
   });
 
   it('is learned anew once a statement came too late', () => {
