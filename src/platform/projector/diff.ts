@@ -45,7 +45,7 @@ export async function diffModel(
   const client = await parts.pool.connect();
   try {
     const position = await keepServed(client, model);
-    const { setAside } = await rebuildInto(parts, model, schema, { position }, onProgress, { isIndexed: false });
+    const { setAside } = await rebuildInto(parts, model, schema, { position }, onProgress, { isKept: false });
     const rebuilt = qualified(schema, tableName(model.name, model.version, 1));
     const {
       rows: [counted],

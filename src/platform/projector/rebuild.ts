@@ -12,7 +12,7 @@ import { tableShapeOf } from './projection.ts';
 import type { Projector } from './projector.ts';
 import { dropRetired } from './retired-versions.ts';
 import { SetAside, type StreamSetAside } from './set-aside.ts';
-import { createBareTable, createIndexes, createTable, qualified, serveTable, tableName } from './table.ts';
+import { createBareTable, createIndexes, createPassingTable, createTable, qualified, serveTable, tableName } from './table.ts';
 
 export interface RebuildParts {
   readonly store: EventStore;
@@ -107,8 +107,9 @@ export async function rebuiltAlready(
 
 /**
  * For forensics: rebuilds the model as of a position or time, in a schema of its own beside the live tables. It is
- * not updated later. Without `isIndexed`, only its key can be looked up fast. Returns the position that it reached, and the
- * streams that could not be folded.
+ * not updated later. Unless `isKept`, the caller drops the schema soon: the table has neither indexes nor a view, nobody
+ * else may read it, and it is not written to the write-ahead log. Returns the position that it reached, and the streams
+ * that could not be folded.
  */
 export async function rebuildInto(
   parts: RebuildParts,
@@ -116,7 +117,7 @@ export async function rebuildInto(
   schema: string,
   asOf: AsOf,
   onProgress: (progress: ReplayProgress) => void = () => undefined,
-  { isIndexed = true } = {},
+  { isKept = true } = {},
 ): Promise<{ readonly position: Position; readonly setAside: readonly StreamSetAside[] }> {
   if (!/^[a-z][a-z0-9_]{0,40}$/.test(schema))
     throw new FailureError(
@@ -127,6 +128,10 @@ export async function rebuildInto(
     );
   const table = tableName(model.name, model.version, 1);
   await transaction(parts.pool, async (client) => {
+    if (!isKept) {
+      await client.query(`create schema ${schema}; ${createPassingTable(tableShapeOf(model), table, schema)}`);
+      return;
+    }
     await openRebuildSchema(client, schema);
     await client.query(`grant usage on schema ${schema} to castellan_reads`);
     await client.query(`drop table if exists ${qualified(schema, table)} cascade`);
@@ -144,6 +149,6 @@ export async function rebuildInto(
     until: asOf,
     onProgress,
   });
-  if (isIndexed) for (const index of createIndexes(tableShapeOf(model), table, schema)) await parts.pool.query(index);
+  if (isKept) for (const index of createIndexes(tableShapeOf(model), table, schema)) await parts.pool.query(index);
   return { position, setAside: aside.streams };
 }

@@ -25,16 +25,24 @@ export const createTable = (shape: TableShape, table: string, schema = 'public')
 /** Creates the table without indexes, which only readers need: it fills faster. */
 export function createBareTable(shape: TableShape, table: string, schema = 'public'): string {
   const full = qualified(schema, table);
-  const columns = Object.entries(shape.columns).map(
-    ([name, { sql, nullable }]) => `${quoted(name)} ${sql}${nullable ? '' : ' not null'}`,
-  );
-  const key = ['tenant_id', ...shape.key].map(quoted).join(', ');
   return [
-    `create table ${full} (tenant_id uuid not null, ${columns.join(', ')}, primary key (${key})) with (fillfactor = 85)`,
+    `create table ${full} ${definition(shape)} with (fillfactor = 85)`,
     `alter table ${full} enable row level security`,
     `create policy tenant on ${full} for select to castellan_reads using (tenant_id = castellan_tenant())`,
     `grant select on ${full} to castellan_reads`,
   ].join(';\n');
+}
+
+/** Creates a table that only its creator reads, and drops soon. */
+export const createPassingTable = (shape: TableShape, table: string, schema: string): string =>
+  `create unlogged table ${qualified(schema, table)} ${definition(shape)}`;
+
+function definition(shape: TableShape): string {
+  const columns = Object.entries(shape.columns).map(
+    ([name, { sql, nullable }]) => `${quoted(name)} ${sql}${nullable ? '' : ' not null'}`,
+  );
+  const key = ['tenant_id', ...shape.key].map(quoted).join(', ');
+  return `(tenant_id uuid not null, ${columns.join(', ')}, primary key (${key}))`;
 }
 
 export const createIndexes = (shape: TableShape, table: string, schema = 'public'): string[] =>
