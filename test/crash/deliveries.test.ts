@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWebhookReceiver, type WebhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { OTHER_ALERTS } from '../dsl/notified.ts';
 import { ask } from '../faults/harness/ask.ts';
-import { Installation } from '../faults/harness/installation.ts';
+import { Installation, ONE_OF_EACH } from '../faults/harness/installation.ts';
 import { startLogReceivers, type LogReceiver } from '../faults/harness/log-receivers.ts';
 import { PostgresCluster } from '../faults/harness/postgres-cluster.ts';
 import { missing } from '../faults/harness/programs.ts';
@@ -50,7 +50,7 @@ describe.skipIf(lacking)(`deliveries${lacking}`, () => {
   let receivers: LogReceiver[];
   beforeAll(async () => {
     cluster = await PostgresCluster.create();
-    installation = await Installation.start({ cluster, env: { DEV_MODE: 'true' } });
+    installation = await Installation.start({ cluster, nodes: ONE_OF_EACH, env: { DEV_MODE: 'true' } });
     webhook = await startWebhookReceiver();
     await put('webhook-secret', { secret: randomBytes(32).toString('base64') });
     await put('settings', {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startHttpPushPeer } from '../fixtures/push-peers.ts';
 import { ask } from '../faults/harness/ask.ts';
 import { breach } from '../faults/harness/browser.ts';
-import { Installation } from '../faults/harness/installation.ts';
+import { Installation, ONE_OF_EACH } from '../faults/harness/installation.ts';
 import { PostgresCluster } from '../faults/harness/postgres-cluster.ts';
 import { missing } from '../faults/harness/programs.ts';
 import { RedisServer } from '../faults/harness/redis.ts';
@@ -37,7 +37,12 @@ describe.skipIf(lacking)(`pages${lacking}`, () => {
     cluster = await PostgresCluster.create();
     redis = await RedisServer.reserve();
     await redis.start();
-    installation = await Installation.start({ cluster, redis, env: { PUSH_GATEWAY_URL: gateway.url } });
+    installation = await Installation.start({
+      cluster,
+      redis,
+      nodes: ONE_OF_EACH,
+      env: { PUSH_GATEWAY_URL: gateway.url },
+    });
   }, 300_000);
   afterAll(async () => {
     await installation?.stop();

@@ -32,6 +32,13 @@ const USUAL_NODES = [
   { name: 'worker', role: 'worker' },
 ] as const;
 
+/** Whichever of them is killed, nobody does its work meanwhile. */
+export const ONE_OF_EACH = [
+  { name: 'api', role: 'api' },
+  { name: 'projector', role: 'projector' },
+  { name: 'worker', role: 'worker' },
+] as const;
+
 // The passwords of the service's own roles may be derived from these, and roles belong to a whole cluster.
 const keys = { MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: randomBytes(32).toString('hex') };
 
