@@ -63,6 +63,40 @@ function documentOf({ stdout }: Ran): Record<string, unknown> {
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
+describe('without a command, --json prints one document of', () => {
+  const groups = [...new Set(names.map((name) => name.split(' ')).flatMap(([noun, verb]) => (verb ? [noun!] : [])))];
+
+  it.each([['--version'], ['--json', '--version']])('the version: %s %s', async (...words) => {
+    const { stdout } = await castellan(['--version']);
+    const document = documentOf(await castellan(words.includes('--json') ? words : [...words, '--json']));
+    expect(document).toMatchObject({ outcome: 'fine', result: { version: stdout.trim() } });
+  });
+
+  it.each([[['help', '--json']], [['--help', '--json']], ...groups.map((noun) => [['help', noun, '--json']])])(
+    'the help: %s',
+    async (words) => {
+      const { result } = documentOf(await castellan(words)) as { result: { commands: { name: string }[] } };
+      const known = names.filter((name) => words.length < 3 || name.startsWith(`${words[1]!} `));
+      for (const { name } of result.commands)
+        expect(known.join('; ')).toMatch(new RegExp(`(^|; )(${words[1]!} )?${name}\\b`));
+      expect(result.commands.length).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(groups)('what is missing: %s', async (noun) => {
+    for (const words of [
+      [noun, '--json'],
+      ['--json', noun],
+    ]) {
+      const refused = await castellan(words);
+      expect([refused.code, documentOf(refused)]).toEqual([
+        2,
+        { command: noun, outcome: 'usage', exitCode: 2, error: 'name a command' },
+      ]);
+    }
+  });
+});
+
 describe.each(names)('castellan %s', (name) => {
   it('describes itself, its options and its arguments', async () => {
     const leaf = leafOf(name);
@@ -73,8 +107,15 @@ describe.each(names)('castellan %s', (name) => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
   });
 
-  it('has --json', () => {
+  it('has --json', async () => {
     expect(leafOf(name).options.map(({ long }) => long)).toContain('--json');
+    for (const words of [
+      [...name.split(' '), '--help', '--json'],
+      ['help', ...name.split(' '), '--json'],
+    ]) {
+      const document = documentOf(await castellan(words));
+      expect(document).toMatchObject({ command: name, outcome: 'fine', result: { description: expect.any(String) } });
+    }
   });
 
   it.each([

@@ -14,8 +14,9 @@ import { addMasterKeyCommands } from './master-key.ts';
 import { envelope, isJsonAsked, nameOf, withJsonLast, type CommandLine } from './operator-command.ts';
 import { addOrganizationCommands } from './organizations.ts';
 import { finished } from './finished-output.ts';
+import { helpOf } from './help.ts';
 import { EXIT_CODES, endingOf, Obstacle, type ExitCode } from './outcome.ts';
-import { Output, OutputClosed } from './output.ts';
+import { jsonLine, Output, OutputClosed } from './output.ts';
 import { addPeopleCommands } from './people.ts';
 import { addProjectionCommands } from './projections.ts';
 import { addRestoreCommands } from './restore-commands.ts';
@@ -23,7 +24,7 @@ import { addTenantCommands } from './tenants.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The registry of the command line. `docs/reference/command-line.md` is generated from it. */
-export function castellanProgram(cli: CommandLine): Command {
+export function castellanProgram(cli: CommandLine, isJson = false): Command {
   const { stdout, stderr, env } = cli.terminal;
   const program = new Command('castellan')
     .description('Operates a Castellan installation')
@@ -33,7 +34,8 @@ export function castellanProgram(cli: CommandLine): Command {
     // Below, so that commands inherit it: errors are thrown, and printed in one place.
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void stdout.write(text),
+      // Help and version: `--json` prints them as a document.
+      writeOut: (text) => void (isJson || stdout.write(text)),
       writeErr: (text) => void stderr.write(text),
       getOutHelpWidth: () => stdout.columns ?? 120,
       getErrHelpWidth: () => stderr.columns ?? 120,
@@ -82,23 +84,41 @@ export async function runCastellan(
     isOutputClosed: () => isClosed,
     exitCode: EXIT_CODES.fine,
   };
-  const program = castellanProgram(cli);
+  const isJson = isJsonAsked(argv);
+  const program = castellanProgram(cli, isJson);
   try {
-    await program.parseAsync(withJsonLast(argv), { from: 'user' });
+    await program.parseAsync(understood(program, argv), { from: 'user' });
     await finished(terminal.stdout);
     if (isLost(failure)) throw unwritten(failure!);
     return cli.exitCode;
   } catch (error) {
     // Help and version that were asked for.
     const isAsked = error instanceof CommanderError && error.exitCode === 0;
+    if (isAsked && isJson) terminal.stdout.write(`${jsonLine(askedFor(error, program, argv))}\n`);
     if (isAsked) await finished(terminal.stdout);
     if (isAsked && !isLost(failure)) return EXIT_CODES.fine;
     return reported(
       isAsked ? unwritten(failure!) : error,
       commandIn(program, withJsonLast(argv)),
-      new Output(terminal, isJsonAsked(argv), () => isClosed),
+      new Output(terminal, isJson, () => isClosed),
     );
   }
+}
+
+/** A group of commands has no `--json`; what it refuses, and its help, are printed as JSON nevertheless. */
+function understood(program: Command, argv: readonly string[]): readonly string[] {
+  const isGroup = commandIn(program, argv).commands.length > 0;
+  return isGroup ? argv.filter((word) => !isJsonAsked([word])) : withJsonLast(argv);
+}
+
+/** What `--json` prints of the version or of the help of a command. */
+function askedFor({ code }: CommanderError, program: Command, argv: readonly string[]): object {
+  if (code === 'commander.version') return envelope('', 'fine', { result: { version } });
+  const command = commandIn(
+    program,
+    argv.filter((word) => word !== 'help'),
+  );
+  return envelope(nameOf(command), 'fine', { result: helpOf(command) });
 }
 
 const ignore = (): void => undefined;

@@ -25,8 +25,8 @@ defect of Castellan prints a stack.
 
 ## JSON
 
-With \`--json\`, every command prints one document on standard output and nothing else. Logs and questions go to standard
-error.
+With \`--json\`, every command prints one document on standard output and nothing else, and so do \`help\`, \`--help\` and
+\`--version\`. Logs and questions go to standard error.
 
 \`\`\`json
 {"command":"audit verify","outcome":"fine","exitCode":0,"result":{"chains":[]}}
