@@ -6,6 +6,7 @@ import { ensureAccess, identifyOwner, markedOwner } from '../../platform/databas
 import type { DatabaseConfig } from '../../platform/database/logins.ts';
 import { plainPool } from '../../platform/database/plain-pool.ts';
 import { migrate } from '../../platform/database/migrate.ts';
+import { requireWhole } from '../../platform/database/parts.ts';
 import { restoreRights } from '../../platform/database/rights.ts';
 import { migrateJobs } from '../../platform/jobs/postgres/schema.ts';
 import { Keyring } from '../../platform/vault/keyring.ts';
@@ -23,12 +24,13 @@ const UNDEFINED_TABLE = '42P01';
 
 /**
  * Prepares roles, tables, jobs, keys and rights of a database. Only reads if all are ready. Throws `ConfigError` or
- * `WrongMasterKey` before it writes anything with a wrong key.
+ * `WrongMasterKey` before it writes anything with a wrong key, or to a database that is restored in part.
  */
 export async function prepareDatabase(config: DatabaseConfig, keys: Keys): Promise<PreparedDatabase> {
   const owner = plainPool({ ...markedOwner(config), max: 2 });
   try {
     const identity = await identifyOwner(owner);
+    await requireWhole(owner);
     const known = await keyringsOf(owner, keys);
     const secret = loginSecret(known, keys);
     if (!identity.hasGroups) await ensureAccess(owner, identity, secret);

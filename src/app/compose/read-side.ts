@@ -1,5 +1,6 @@
 import { auditLog } from '../../../projections/audit/audit-log.ts';
 import { readModels } from '../../../projections/index.ts';
+import { requireWholeTables } from '../../platform/projector/whole-tables.ts';
 import { tenantReads } from '../../platform/database/tenant-reads.ts';
 import { employeeEvents } from '../../contexts/employees/domain/events.ts';
 import { families } from '../../contexts/families.ts';
@@ -40,6 +41,7 @@ export async function openReadSide(
   });
   // The audit chain is the only model that needs a key.
   const models = [...readModels, auditLog(config.auditKey, families)];
+  await requireWholeTables(database.owner, models);
   const projector = new Projector({
     pool: database.projector,
     store,

@@ -11,7 +11,7 @@ import { ConfigError } from '../../platform/config-error.ts';
 import { inUrl } from '../http/refused-listening.ts';
 import { requireHost, tryToListen } from '../http/trial-listening.ts';
 import { requireWritable } from '../config/data-directory.ts';
-import { databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
+import { completeness, databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
 import { examineLog } from './examined-log.ts';
 import { diskSpaceOf } from './disk-space.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
@@ -39,6 +39,7 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
     ['data directory', () => dataDirectory(config.dataDir)],
     ['ports', () => ports(config)],
     ['postgresql', () => examineDatabase(config, databaseServer)],
+    ['tables', () => examineDatabase(config, completeness(config))],
     ['keys', () => examineDatabase(config, keys(config, given))],
     ['licenses', () => examineDatabase(config, licenses)],
     ['event log', () => examineDatabase(config, examineLog(config))],

@@ -1,13 +1,18 @@
 import { join } from 'node:path';
 import type { Pool } from 'pg';
+import { readModels } from '../../../projections/index.ts';
+import { auditLog } from '../../../projections/audit/audit-log.ts';
 import { AuditKeyCheck } from '../../contexts/audit/audit-key.ts';
+import { families } from '../../contexts/families.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
 import { connectionOf, type DatabaseConfig } from '../../platform/database/logins.ts';
+import { whatIsMissing } from '../../platform/database/parts.ts';
 import { plainPool } from '../../platform/database/plain-pool.ts';
 import { checkMasterKey, WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { whatTablesLack } from '../../platform/projector/whole-tables.ts';
 import { fine, finding, type Examined } from './examined.ts';
 
 const CONNECT_MS = 5_000;
@@ -52,6 +57,16 @@ const SERVER_STATE = `
          current_setting('max_connections')::int as connections,
          (select coalesce(array_agg(name), '{}') from unnest(array['pg_trgm', 'btree_gin']) as wanted(name)
            where not exists (select from pg_available_extensions a where a.name = wanted.name)) as missing`;
+
+/** Whether the database is restored as a whole. */
+export const completeness =
+  ({ auditKey }: Pick<Config, 'auditKey'>): Look =>
+  async (pool) => {
+    const { rows } = await pool.query<{ exist: boolean }>("select to_regclass('public.cursors') is not null as exist");
+    const models = [...readModels, auditLog(auditKey, families)];
+    const reason = (await whatIsMissing(pool)) ?? (rows[0]!.exist ? await whatTablesLack(pool, models) : undefined);
+    return [reason === undefined ? fine('nothing is missing') : finding(reason)];
+  };
 
 /** Version, clock, rights, extensions and connections of the server. */
 export const databaseServer: Look = async (pool) => {

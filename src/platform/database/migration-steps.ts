@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Kysely, Migration } from 'kysely';
 import { ConfigError } from '../config-error.ts';
+import { keepingParts } from './changed-parts.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 /** The schema of a new installation, by subject. It is what the first migrations and all of `upgrades/` lead to. */
@@ -65,7 +66,7 @@ export async function migrationSteps(folder: URL = FOLDER): Promise<Record<strin
     steps[name] = async (db) => {
       if (!isNew) await execute(db, UPGRADES + name);
     };
-  for (const name of later) steps[name] = (db) => execute(db, LATER + name);
+  for (const name of later) steps[name] = (db) => keepingParts(db, () => execute(db, LATER + name));
   return Object.fromEntries(Object.entries(steps).map(([name, up]) => [name, { up }]));
 }
 

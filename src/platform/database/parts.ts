@@ -1,0 +1,60 @@
+import type pg from 'pg';
+import { ConfigError } from '../config-error.ts';
+
+/** Parts that a message names. */
+const NAMED = 3;
+
+interface Found {
+  readonly isOurs: boolean;
+  readonly hasMigrations: boolean;
+  readonly hasParts: boolean;
+}
+
+/** The schema of jobs is made after all other tables, and restored before them. */
+const FOUND = `
+  select to_regclass('public.events') is not null or to_regnamespace('jobs') is not null as "isOurs",
+         to_regclass('migrations.kysely_migration') is not null as "hasMigrations",
+         to_regclass('public.kept_parts') is not null and to_regclass('public.present_parts') is not null as "hasParts"`;
+
+/** Since this migration, a database knows what it consists of. */
+const SINCE = '055_kept_parts.sql';
+
+const MIGRATED = `select count(*)::int as all, count(*) filter (where name = '${SINCE}')::int as "knowsParts" from migrations.kysely_migration`;
+
+const MISSING = `
+  select (select count(*)::int from kept_parts) as kept,
+         array(select k.part from kept_parts k where k.part not in (select part from present_parts) order by k.part) as missing`;
+
+/**
+ * What is wrong with a database that is restored in part: a dump restores rows after tables, and constraints, indexes and row
+ * security after rows. Undefined for a whole database, an empty one, and one from before migration 055.
+ */
+export async function whatIsMissing(owner: pg.Pool): Promise<string | undefined> {
+  const { isOurs, hasMigrations, hasParts } = (await owner.query<Found>(FOUND)).rows[0]!;
+  if (!isOurs) return undefined;
+  if (!hasParts)
+    return (await isOlder(owner, hasMigrations)) ? undefined : unended('some of its tables are missing or empty');
+  const { kept, missing } = (await owner.query<{ kept: number; missing: string[] }>(MISSING)).rows[0]!;
+  if (kept === 0) return unended('some of its tables are empty');
+  return missing.length === 0 ? undefined : unended(`it lacks ${inWords(missing)}`);
+}
+
+async function isOlder(owner: pg.Pool, hasMigrations: boolean): Promise<boolean> {
+  if (!hasMigrations) return false;
+  const { all, knowsParts } = (await owner.query<{ all: number; knowsParts: number }>(MIGRATED)).rows[0]!;
+  return all > 0 && knowsParts === 0;
+}
+
+export const unended = (what: string): string =>
+  `this database is not whole: ${what}. A restore did not end, or failed in part: empty the database and restore it again (docs/operations.md, "Backup and restore")`;
+
+export function inWords(parts: readonly string[]): string {
+  const rest = parts.length > NAMED ? ` and ${parts.length - NAMED} more` : '';
+  return `${parts.length} of its parts (${parts.slice(0, NAMED).join(', ')}${rest})`;
+}
+
+/** Throws `ConfigError` for a database that is restored in part. Only reads. */
+export async function requireWhole(owner: pg.Pool): Promise<void> {
+  const reason = await whatIsMissing(owner);
+  if (reason !== undefined) throw new ConfigError(reason);
+}
