@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { compose, type Application } from '../compose/compose.ts';
 import { commandLogger } from './command-log.ts';
@@ -8,6 +7,7 @@ import { fileSetting } from '../config/given-settings.ts';
 import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { Obstacle } from './outcome.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { isThere } from '../../platform/is-there.ts';
 
 /**
  * What a command does to the installation. One that looks writes nothing: no read models, reactions, jobs and seals, and
@@ -46,7 +46,7 @@ export const applicationIn =
 function refuseNothing(env: NodeJS.ProcessEnv): void {
   if (env['DATABASE_URL'] || env[fileSetting('DATABASE_URL')]) return;
   const dataDir = dataDirectory(env);
-  if (!existsSync(join(dataDir, EMBEDDED_DATABASE)))
+  if (!isThere(join(dataDir, EMBEDDED_DATABASE)))
     throw new Obstacle(
       `there is no installation in ${dataDir}: set DATA_DIR or DATABASE_URL, or start the service once`,
     );

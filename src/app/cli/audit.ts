@@ -13,17 +13,21 @@ import { evidenceOf, verifyChain, verifyTenant, type VerifyDependencies } from '
 import { auditProof } from './audit-proof.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import { contentOf, wholeNumber } from './option-values.ts';
-import { UsageError, type Report } from './outcome.ts';
+import { Obstacle, UsageError, type Report } from './outcome.ts';
 import { sayVerdict, verdictOf, type ChainVerdict } from './chain-verdict.ts';
 import type { Output } from './output.ts';
 import type { EventCodec } from '../../platform/eventstore/codec.ts';
 
 export interface AuditCliDependencies extends ChainOwnersDependencies, VerifyDependencies {}
 
-/** Opens a copy of the file of sealed heads, or of a service log that contains them. */
+/** Opens a copy of the file of sealed heads, or of a service log that contains them. Throws `Obstacle` if it holds none. */
 function witnessAt(path: string): SealFile {
   contentOf('--heads', path);
-  return new SealFile(dirname(path), basename(path));
+  const witness = new SealFile(dirname(path), basename(path));
+  // A copy that became empty would prove nothing, every night.
+  if (witness.owners().length === 0)
+    throw new Obstacle(`--heads: ${path} holds no sealed heads: nothing could be compared with it`);
+  return witness;
 }
 
 /** One verdict per chain, for all owners if none is named. `say` gets a line for each as it is known. */
@@ -102,8 +106,8 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
       ),
     'looks',
     async (output, named: NamedOwner & { heads?: string }) => {
-      if (named.heads !== undefined && witnessAt(named.heads).owners().length === 0)
-        output.warn(`castellan: ${named.heads} holds no sealed heads: nothing is compared with it`);
+      // Before anything is opened.
+      if (named.heads !== undefined) witnessAt(named.heads);
       const chains = await cli.withApplication(({ services }) => auditVerify(services, named, output.say));
       return { result: { chains }, isFinding: chains.some(({ valid }) => !valid) };
     },

@@ -107,8 +107,9 @@ export async function runCastellan(
 
 /** A group of commands has no `--json`; what it refuses, and its help, are printed as JSON nevertheless. */
 function understood(program: Command, argv: readonly string[]): readonly string[] {
-  const isGroup = commandIn(program, argv).commands.length > 0;
-  return isGroup ? argv.filter((word) => !isJsonAsked([word])) : withJsonLast(argv);
+  const words = withJsonLast(argv);
+  const isGroup = commandIn(program, words).commands.length > 0;
+  return isGroup ? words.filter((word) => !isJsonAsked([word])) : words;
 }
 
 /** What `--json` prints of the version or of the help of a command. */

@@ -2,7 +2,6 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, ty
 import {
   chmodSync,
   closeSync,
-  existsSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -15,11 +14,12 @@ import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from './data-directory.ts';
 import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
+import { isThere, Unseen } from '../../platform/is-there.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
   const file = join(resolve(dataDir), 'keys', 'license-signing.pem');
-  if (!existsSync(file))
+  if (!isThere(file))
     throw new ConfigError(
       `there is no license signing key in ${dataDir}: name the file that holds it with --signing-key`,
     );
@@ -42,9 +42,9 @@ function readKept(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new ConfigError(
-      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}): restore it from a backup`,
-    );
+    const code = String((error as NodeJS.ErrnoException).code);
+    if (code === 'EACCES' || code === 'EPERM') throw new Unseen(file, code);
+    throw new ConfigError(`${file} cannot be read (${code}): restore it from a backup`);
   }
 }
 
@@ -87,7 +87,7 @@ export class KeyFiles {
   constructor(dataDir: string, embedded: boolean) {
     this.#folder = join(dataDir, 'keys');
     this.#embedded = embedded;
-    this.#isInUse = existsSync(join(dataDir, EMBEDDED_DATABASE));
+    this.#isInUse = isThere(join(dataDir, EMBEDDED_DATABASE));
   }
 
   /** 32 bytes, given as 64 hex digits or in base64. */
@@ -105,7 +105,7 @@ export class KeyFiles {
 
   formerMasterKey(): Buffer | undefined {
     const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
-    return this.#embedded && existsSync(file) ? this.given('the former master key', readKept(file)) : undefined;
+    return this.#embedded && isThere(file) ? this.given('the former master key', readKept(file)) : undefined;
   }
 
   /**
@@ -114,14 +114,14 @@ export class KeyFiles {
    */
   replaceMasterKey(): void {
     const [current, former] = [join(this.#folder, MASTER_KEY_FILE), join(this.#folder, FORMER_MASTER_KEY_FILE)];
-    if (!existsSync(current))
+    if (!isThere(current))
       throw new ConfigError(`there is no master key in ${this.#folder}: set a new MASTER_KEY instead`);
     // Two equal files are left by an attempt that was interrupted here.
-    if (existsSync(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
+    if (isThere(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
       throw new ConfigError(
         `${former} already exists: delete it once \`master-key status\` shows that nothing needs it`,
       );
-    if (!existsSync(former)) linkSync(current, former);
+    if (!isThere(former)) linkSync(current, former);
     const next = this.#written(randomBytes(32).toString('hex'));
     sync(this.#folder);
     renameSync(next, current);
@@ -142,8 +142,8 @@ export class KeyFiles {
       .filter(([name]) => !isGiven(name))
       .flatMap(([name, fileName]) => {
         const file = join(this.#folder, fileName);
-        if (!existsSync(file)) return this.#isInUse ? [missing(name, file)] : [];
         try {
+          if (!isThere(file)) return this.#isInUse ? [missing(name, file)] : [];
           if (name === 'LICENSE_PUBLIC_KEY') signingKeyIn(file);
           else this.given(file, readKept(file));
           return [];
@@ -157,7 +157,7 @@ export class KeyFiles {
   #kept(name: keyof typeof KEPT_AS, make: () => string): string {
     if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
     const file = join(this.#folder, KEPT_AS[name]);
-    if (!existsSync(file)) {
+    if (!isThere(file)) {
       if (this.#isInUse) throw new ConfigError(missing(name, file));
       requireWritable(this.#folder, 0o700);
       const complete = this.#written(make());

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
@@ -16,6 +16,7 @@ import { examineLog } from './examined-log.ts';
 import { diskSpaceOf } from './disk-space.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
+import { isThere } from '../../platform/is-there.ts';
 
 export interface Diagnosis extends Examined {
   readonly check: string;
@@ -69,7 +70,7 @@ function node(): Examined {
 }
 
 async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
-  if (!existsSync(dataDir)) {
+  if (!isThere(dataDir)) {
     const parent = nearestFolder(dataDir);
     return canWrite(parent)
       ? [fine(`${dataDir} does not exist yet: the first start creates it`)]
@@ -81,7 +82,7 @@ async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
   return [freeBytes < FREE_BYTES ? finding(`${text}: less than 1 GiB`) : fine(text)];
 }
 
-const nearestFolder = (folder: string): string => (existsSync(folder) ? folder : nearestFolder(dirname(folder)));
+const nearestFolder = (folder: string): string => (isThere(folder) ? folder : nearestFolder(dirname(folder)));
 
 function canWrite(folder: string): boolean {
   try {
@@ -174,7 +175,7 @@ async function objects(config: Config): Promise<readonly Examined[]> {
 
 function certificate(dataDir: string): Examined {
   const file = join(dataDir, 'tls', 'server.crt');
-  if (!existsSync(file)) return fine('none in DATA_DIR/tls: a self-signed one is created');
+  if (!isThere(file)) return fine('none in DATA_DIR/tls: a self-signed one is created');
   const { subject, validTo } = new X509Certificate(readFileSync(file));
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
   const text = `${subject.replaceAll('\n', ', ')}, valid for ${days} days`;

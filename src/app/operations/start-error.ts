@@ -6,9 +6,17 @@ import { EmbeddedPostgresFailed } from '../../platform/embedded/failed.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { unwritablePath } from '../../platform/objects/storage-full.ts';
+import { Unseen } from '../../platform/is-there.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 
-const SENTENCES = [ConfigError, WrongMasterKey, EventStoreUnavailable, DataDirectoryInUse, EmbeddedPostgresFailed];
+const SENTENCES = [
+  ConfigError,
+  WrongMasterKey,
+  EventStoreUnavailable,
+  DataDirectoryInUse,
+  EmbeddedPostgresFailed,
+  Unseen,
+];
 
 /** Why a start failed: one sentence for a wrong setting or an outage, and the stack for any other error. */
 export function describeStartError(error: unknown): string {

@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SealedHead } from './domain/sealed-head.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
+import { isThere } from '../../platform/is-there.ts';
 
 export type FiledSeal = SealedHead & { readonly tenantId: TenantId };
 
@@ -72,7 +63,7 @@ export class SealFile {
   }
 
   #read(wanted: (line: string) => boolean): FiledSeal[] {
-    if (!existsSync(this.#path)) return [];
+    if (!isThere(this.#path)) return [];
     const lines = readFileSync(this.#path, 'utf8')
       .split('\n')
       .filter((line) => line !== '' && wanted(line));

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { ConfigError } from '../../platform/config-error.ts';
 import { issueServerCertificate } from '../../platform/pki/server-certificate.ts';
+import { isThere } from '../../platform/is-there.ts';
 
 export interface ServerCertificateDependencies {
   readonly config: { readonly dataDir: string };
@@ -21,7 +22,7 @@ interface Files {
 
 /** An operator may have put their own pair there. A pair that cannot be used is reported, never replaced. */
 function keptPair(files: Files) {
-  if (!existsSync(files.certificate) && !existsSync(files.key)) return undefined;
+  if (!isThere(files.certificate) && !isThere(files.key)) return undefined;
   try {
     const pair = {
       certificatePem: readFileSync(files.certificate, 'utf8'),

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { isThere } from '../is-there.ts';
 
 /** A folder with `bin/`, `lib/` and `share/` of one PostgreSQL release. */
 export interface Binaries {
@@ -58,10 +59,10 @@ interface LibraryLink {
  */
 function restoreLibraryLinks(folder: string): void {
   const list = path.join(folder, 'native', 'pg-symlinks.json');
-  if (!existsSync(list)) return;
+  if (!isThere(list)) return;
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as LibraryLink[]) {
     const link = path.join(folder, target);
-    if (!existsSync(link)) makeLink(path.relative(path.dirname(target), source), link);
+    if (!isThere(link)) makeLink(path.relative(path.dirname(target), source), link);
   }
 }
 

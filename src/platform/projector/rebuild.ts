@@ -12,7 +12,15 @@ import { tableShapeOf } from './projection.ts';
 import type { Projector } from './projector.ts';
 import { dropRetired } from './retired-versions.ts';
 import { SetAside, type StreamSetAside } from './set-aside.ts';
-import { createBareTable, createIndexes, createPassingTable, createTable, qualified, serveTable, tableName } from './table.ts';
+import {
+  createBareTable,
+  createIndexes,
+  createPassingTable,
+  createTable,
+  qualified,
+  serveTable,
+  tableName,
+} from './table.ts';
 
 export interface RebuildParts {
   readonly store: EventStore;

@@ -1,7 +1,10 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attachTenantAsOperator, createOrganizationAsOperator } from '../../../src/app/cli/organization-commands.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { castellan } from '../../dsl/command-line.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
 
 let app: TestApp;
 let acme: TestTenant;
@@ -23,7 +26,7 @@ afterAll(() => app.close());
 const run = (...words: string[]) => castellan(words, {}, (work) => work(app.application));
 const resultOf = async (...words: string[]) => {
   const { code, stdout } = await run(...words, '--json');
-  return { code, ...(JSON.parse(stdout) as { outcome: string; result: Record<string, unknown> }) };
+  return { code, ...(JSON.parse(stdout) as { outcome: string; result: Record<string, unknown>; error?: string }) };
 };
 
 describe('lists', () => {
@@ -83,6 +86,24 @@ describe('lists', () => {
         ],
       },
     ]);
+  });
+});
+
+describe('sealed heads that are kept elsewhere', () => {
+  const folder = scratchFolder('kept-heads');
+  const file = join(folder, 'heads.jsonl');
+  beforeAll(() => void mkdirSync(folder, { recursive: true }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each([
+    ['is empty', ''],
+    ['was cut within its first line', '\n{"tenantId":"0000'],
+    ['is another file', 'root:x:0:0:root:/root:/bin/bash\n'],
+  ])('prove nothing if the file %s: exit code 3', async (_what, content) => {
+    writeFileSync(file, content);
+    const { code, outcome, error } = await resultOf('audit', 'verify', '--heads', file);
+    expect([code, outcome]).toEqual([3, 'unavailable']);
+    expect(error).toContain(`${file} holds no sealed heads`);
   });
 });
 

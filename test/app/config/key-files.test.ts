@@ -1,9 +1,10 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import { KeyFiles } from '../../../src/app/config/key-files.ts';
+import { Unseen } from '../../../src/platform/is-there.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
 describe('the master key of the embedded default', () => {
@@ -96,6 +97,17 @@ describe('the master key of the embedded default', () => {
       expect(() => readConfig(env)).toThrow(file(name));
       expect(new KeyFiles(dataDir, true).problems(() => false)).toEqual([expect.stringContaining(file(name))]);
       expect(readdirSync(join(dataDir, 'keys'))).toEqual(before);
+    });
+
+    it('is not called missing, or made anew, if nobody can tell whether it is there', () => {
+      // A loop stands for what another user may not see: nothing is hidden from the one that mostly runs tests.
+      rmSync(file(name));
+      symlinkSync(file(name), file(name));
+      mkdirSync(join(dataDir, 'postgres'));
+      expect(() => readConfig(env)).toThrow(Unseen);
+      expect(new KeyFiles(dataDir, true).problems(() => false)).toEqual([
+        `${file(name)} cannot be looked at (ELOOP): use the user of the service, or give this one the right`,
+      ]);
     });
 
     it('is not looked at if a setting holds the key', () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { ChainKey } from '../../../src/contexts/audit/domain/chain-key.ts';
 import { SharedRuns } from '../../../src/contexts/audit/shared-runs.ts';
 import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../src/contexts/audit/seal-alarms.ts';
+import { Unseen } from '../../../src/platform/is-there.ts';
 import { SealFile, type FiledSeal } from '../../../src/contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant } from '../../../src/contexts/audit/verify.ts';
 import { tenantReads } from '../../../src/platform/database/tenant-reads.ts';
@@ -67,6 +68,11 @@ describe('the seal file', () => {
       ]),
     );
     expect(statSync(path()).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not taken for empty if nobody can tell whether it is there', () => {
+    symlinkSync(path(), path());
+    expect(() => new SealFile(folder).newest()).toThrow(Unseen);
   });
 
   it('loses nothing because of a line that a crash has truncated', () => {
