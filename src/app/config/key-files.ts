@@ -14,12 +14,12 @@ import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from './data-directory.ts';
 import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
-import { isThere, Unseen } from '../../platform/is-there.ts';
+import { isFound, Unseen } from '../../platform/is-found.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
   const file = join(resolve(dataDir), 'keys', 'license-signing.pem');
-  if (!isThere(file))
+  if (!isFound(file))
     throw new ConfigError(
       `there is no license signing key in ${dataDir}: name the file that holds it with --signing-key`,
     );
@@ -87,7 +87,7 @@ export class KeyFiles {
   constructor(dataDir: string, embedded: boolean) {
     this.#folder = join(dataDir, 'keys');
     this.#embedded = embedded;
-    this.#isInUse = isThere(join(dataDir, EMBEDDED_DATABASE));
+    this.#isInUse = isFound(join(dataDir, EMBEDDED_DATABASE));
   }
 
   /** 32 bytes, given as 64 hex digits or in base64. */
@@ -105,7 +105,7 @@ export class KeyFiles {
 
   formerMasterKey(): Buffer | undefined {
     const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
-    return this.#embedded && isThere(file) ? this.given('the former master key', readKept(file)) : undefined;
+    return this.#embedded && isFound(file) ? this.given('the former master key', readKept(file)) : undefined;
   }
 
   /**
@@ -114,14 +114,14 @@ export class KeyFiles {
    */
   replaceMasterKey(): void {
     const [current, former] = [join(this.#folder, MASTER_KEY_FILE), join(this.#folder, FORMER_MASTER_KEY_FILE)];
-    if (!isThere(current))
+    if (!isFound(current))
       throw new ConfigError(`there is no master key in ${this.#folder}: set a new MASTER_KEY instead`);
     // Two equal files are left by an attempt that was interrupted here.
-    if (isThere(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
+    if (isFound(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
       throw new ConfigError(
         `${former} already exists: delete it once \`master-key status\` shows that nothing needs it`,
       );
-    if (!isThere(former)) linkSync(current, former);
+    if (!isFound(former)) linkSync(current, former);
     const next = this.#written(randomBytes(32).toString('hex'));
     sync(this.#folder);
     renameSync(next, current);
@@ -143,7 +143,7 @@ export class KeyFiles {
       .flatMap(([name, fileName]) => {
         const file = join(this.#folder, fileName);
         try {
-          if (!isThere(file)) return this.#isInUse ? [missing(name, file)] : [];
+          if (!isFound(file)) return this.#isInUse ? [missing(name, file)] : [];
           if (name === 'LICENSE_PUBLIC_KEY') signingKeyIn(file);
           else this.given(file, readKept(file));
           return [];
@@ -157,7 +157,7 @@ export class KeyFiles {
   #kept(name: keyof typeof KEPT_AS, make: () => string): string {
     if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
     const file = join(this.#folder, KEPT_AS[name]);
-    if (!isThere(file)) {
+    if (!isFound(file)) {
       if (this.#isInUse) throw new ConfigError(missing(name, file));
       requireWritable(this.#folder, 0o700);
       const complete = this.#written(make());

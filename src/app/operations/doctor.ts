@@ -16,7 +16,7 @@ import { examineLog } from './examined-log.ts';
 import { diskSpaceOf } from './disk-space.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
-import { isThere } from '../../platform/is-there.ts';
+import { isFound } from '../../platform/is-found.ts';
 
 export interface Diagnosis extends Examined {
   readonly check: string;
@@ -70,7 +70,7 @@ function node(): Examined {
 }
 
 async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
-  if (!isThere(dataDir)) {
+  if (!isFound(dataDir)) {
     const parent = nearestFolder(dataDir);
     return canWrite(parent)
       ? [fine(`${dataDir} does not exist yet: the first start creates it`)]
@@ -82,7 +82,7 @@ async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
   return [freeBytes < FREE_BYTES ? finding(`${text}: less than 1 GiB`) : fine(text)];
 }
 
-const nearestFolder = (folder: string): string => (isThere(folder) ? folder : nearestFolder(dirname(folder)));
+const nearestFolder = (folder: string): string => (isFound(folder) ? folder : nearestFolder(dirname(folder)));
 
 function canWrite(folder: string): boolean {
   try {
@@ -175,7 +175,7 @@ async function objects(config: Config): Promise<readonly Examined[]> {
 
 function certificate(dataDir: string): Examined {
   const file = join(dataDir, 'tls', 'server.crt');
-  if (!isThere(file)) return fine('none in DATA_DIR/tls: a self-signed one is created');
+  if (!isFound(file)) return fine('none in DATA_DIR/tls: a self-signed one is created');
   const { subject, validTo } = new X509Certificate(readFileSync(file));
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
   const text = `${subject.replaceAll('\n', ', ')}, valid for ${days} days`;

@@ -6,7 +6,7 @@ import { EmbeddedPostgresFailed } from '../../platform/embedded/failed.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { unwritablePath } from '../../platform/objects/storage-full.ts';
-import { Unseen } from '../../platform/is-there.ts';
+import { Unseen } from '../../platform/is-found.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 
 const SENTENCES = [
@@ -26,6 +26,8 @@ export function describeStartError(error: unknown): string {
   if (SENTENCES.some((kind) => error instanceof kind)) return (error as Error).message;
   if (isDiskFull(error)) return `the disk of the database is full (${(error as Error).message})`;
   if (isRefusedLogin(error)) return `DATABASE_URL: the database refuses the login (${(error as Error).message})`;
+  if (isForbidden(error))
+    return `the database refuses what its user or a role of the service must be allowed (${(error as Error).message}): run \`castellan doctor\`, and the SQL of \`castellan database roles\` as an administrator`;
   if (isDatabaseUnavailable(error)) return `DATABASE_URL: the database cannot be reached (${(error as Error).message})`;
   return (error as Error).stack ?? String(error);
 }
@@ -35,6 +37,8 @@ export const isLasting = (error: unknown): boolean =>
   [WrongMasterKey, WrongAuditKey, UnusableHost].some((kind) => error instanceof kind);
 
 const isDiskFull = (error: unknown): boolean => (error as { code?: unknown }).code === '53100';
+
+const isForbidden = (error: unknown): boolean => (error as { code?: unknown }).code === '42501';
 
 /** Invalid authorization, or a database that does not exist. */
 const isRefusedLogin = (error: unknown): boolean =>

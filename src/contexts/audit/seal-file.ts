@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, st
 import { dirname, join } from 'node:path';
 import type { SealedHead } from './domain/sealed-head.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { isThere } from '../../platform/is-there.ts';
+import { isFound } from '../../platform/is-found.ts';
 
 export type FiledSeal = SealedHead & { readonly tenantId: TenantId };
 
@@ -63,7 +63,7 @@ export class SealFile {
   }
 
   #read(wanted: (line: string) => boolean): FiledSeal[] {
-    if (!isThere(this.#path)) return [];
+    if (!isFound(this.#path)) return [];
     const lines = readFileSync(this.#path, 'utf8')
       .split('\n')
       .filter((line) => line !== '' && wanted(line));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { ConfigError } from '../../platform/config-error.ts';
 import { issueServerCertificate } from '../../platform/pki/server-certificate.ts';
-import { isThere } from '../../platform/is-there.ts';
+import { isFound } from '../../platform/is-found.ts';
 
 export interface ServerCertificateDependencies {
   readonly config: { readonly dataDir: string };
@@ -22,7 +22,7 @@ interface Files {
 
 /** An operator may have put their own pair there. A pair that cannot be used is reported, never replaced. */
 function keptPair(files: Files) {
-  if (!isThere(files.certificate) && !isThere(files.key)) return undefined;
+  if (!isFound(files.certificate) && !isFound(files.key)) return undefined;
   try {
     const pair = {
       certificatePem: readFileSync(files.certificate, 'utf8'),

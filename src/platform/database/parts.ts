@@ -36,7 +36,7 @@ export async function whatIsMissing(owner: pg.Pool): Promise<string | undefined>
     return (await isOlder(owner, hasMigrations)) ? undefined : unended('some of its tables are missing or empty');
   const { kept, missing } = (await owner.query<{ kept: number; missing: string[] }>(MISSING)).rows[0]!;
   if (kept === 0) return unended('some of its tables are empty');
-  return missing.length === 0 ? undefined : unended(`it lacks ${inWords(missing)}`);
+  return missing.length === 0 ? undefined : unended(`it lacks ${partsInWords(missing)}`);
 }
 
 async function isOlder(owner: pg.Pool, hasMigrations: boolean): Promise<boolean> {
@@ -48,7 +48,7 @@ async function isOlder(owner: pg.Pool, hasMigrations: boolean): Promise<boolean>
 export const unended = (what: string): string =>
   `this database is not whole: ${what}. A restore did not end, or failed in part: empty the database and restore it again (docs/operations.md, "Backup and restore")`;
 
-export function inWords(parts: readonly string[]): string {
+export function partsInWords(parts: readonly string[]): string {
   const rest = parts.length > NAMED ? ` and ${parts.length - NAMED} more` : '';
   return `${parts.length} of its parts (${parts.slice(0, NAMED).join(', ')}${rest})`;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { OsAccount } from './os-account.ts';
 import { binariesIn, type Binaries } from './binaries.ts';
 import { hasSetpriv, launch, type TraversalCapability } from './launcher.ts';
-import { isThere } from '../is-there.ts';
+import { isFound } from '../is-found.ts';
 
 /** How the account reaches the programs and the data: with which capability, and which copy of the programs. */
 export interface AccountAccess {
@@ -58,7 +58,7 @@ function succeeds(program: string, args: readonly string[], account: OsAccount, 
 function copyBinaries(binaries: Binaries, dataDir: string, account: OsAccount): Binaries {
   const target = path.join(dataDir, `programs-${binaries.version}`);
   const partial = `${target}.partial`;
-  if (!isThere(target)) {
+  if (!isFound(target)) {
     rmSync(partial, { recursive: true, force: true });
     cpSync(binaries.root, partial, { recursive: true, verbatimSymlinks: true });
     spawnSync('chown', ['-R', `${account.uid}:${account.gid}`, partial]);

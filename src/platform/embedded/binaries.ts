@@ -1,7 +1,7 @@
 import { readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { isThere } from '../is-there.ts';
+import { isFound } from '../is-found.ts';
 
 /** A folder with `bin/`, `lib/` and `share/` of one PostgreSQL release. */
 export interface Binaries {
@@ -59,10 +59,10 @@ interface LibraryLink {
  */
 function restoreLibraryLinks(folder: string): void {
   const list = path.join(folder, 'native', 'pg-symlinks.json');
-  if (!isThere(list)) return;
+  if (!isFound(list)) return;
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as LibraryLink[]) {
     const link = path.join(folder, target);
-    if (!isThere(link)) makeLink(path.relative(path.dirname(target), source), link);
+    if (!isFound(link)) makeLink(path.relative(path.dirname(target), source), link);
   }
 }
 

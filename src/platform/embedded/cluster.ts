@@ -5,14 +5,14 @@ import type { OsAccount } from './os-account.ts';
 import { EmbeddedPostgresFailed } from './failed.ts';
 import { launch } from './launcher.ts';
 import type { AccountAccess } from './account-access.ts';
-import { isThere } from '../is-there.ts';
+import { isFound } from '../is-found.ts';
 
 /**
  * Creates the cluster if there is none. It is created under another name and renamed when complete, so that an
  * interrupted start leaves nothing that looks like a cluster.
  */
 export function ensureCluster(cluster: string, account: OsAccount | undefined, reach: AccountAccess): void {
-  if (isThere(cluster)) return refuseOtherVersion(cluster, reach.binaries.version);
+  if (isFound(cluster)) return refuseOtherVersion(cluster, reach.binaries.version);
   const partial = `${cluster}.partial`;
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { mode: 0o700 });

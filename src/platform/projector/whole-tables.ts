@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ConfigError } from '../config-error.ts';
-import { inWords, unended } from '../database/parts.ts';
+import { partsInWords, unended } from '../database/parts.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { tableShapeOf } from './projection.ts';
 
@@ -40,7 +40,7 @@ export async function whatTablesLack(
 ): Promise<string | undefined> {
   const { rows } = await pool.query<Table>(TABLES);
   const lacking = rows.flatMap((table) => lacksOf(table, models));
-  return lacking.length === 0 ? undefined : unended(`it lacks ${inWords(lacking.toSorted())}`);
+  return lacking.length === 0 ? undefined : unended(`it lacks ${partsInWords(lacking.toSorted())}`);
 }
 
 function lacksOf(found: Table, models: readonly AnyReadModel[]): string[] {

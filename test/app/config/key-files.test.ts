@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import { KeyFiles } from '../../../src/app/config/key-files.ts';
-import { Unseen } from '../../../src/platform/is-there.ts';
+import { Unseen } from '../../../src/platform/is-found.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
 describe('the master key of the embedded default', () => {

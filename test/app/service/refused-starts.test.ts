@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { endingOf } from '../../../src/app/cli/outcome.ts';
 import { EmbeddedPostgresFailed } from '../../../src/platform/embedded/failed.ts';
@@ -153,6 +154,14 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
       'DATABASE_URL: the database cannot be reached (The server does not support SSL connections)',
     ],
     [
+      'a right that is missing',
+      Object.assign(new pg.DatabaseError('permission denied for table events', 0, 'error'), {
+        severity: 'ERROR',
+        code: '42501',
+      }),
+      expect.stringMatching(/^the database refuses .*permission denied for table events.*castellan doctor/),
+    ],
+    [
       'a full disk',
       Object.assign(new Error('could not extend file'), { code: '53100' }),
       'the disk of the database is full (could not extend file)',
@@ -163,7 +172,7 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
       'the embedded PostgreSQL did not start: it ended with status 1: No space left on device',
     ],
   ])('%s', (_title, error, sentence) => {
-    expect(describeStartError(error)).toBe(sentence);
+    expect(describeStartError(error)).toEqual(sentence);
     expect(endingOf(error)).toEqual({ outcome: 'unavailable', message: expect.not.stringContaining('report') });
   });
 

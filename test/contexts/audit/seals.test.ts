@@ -7,7 +7,7 @@ import { ChainKey } from '../../../src/contexts/audit/domain/chain-key.ts';
 import { SharedRuns } from '../../../src/contexts/audit/shared-runs.ts';
 import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../src/contexts/audit/seal-alarms.ts';
-import { Unseen } from '../../../src/platform/is-there.ts';
+import { Unseen } from '../../../src/platform/is-found.ts';
 import { SealFile, type FiledSeal } from '../../../src/contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant } from '../../../src/contexts/audit/verify.ts';
 import { tenantReads } from '../../../src/platform/database/tenant-reads.ts';

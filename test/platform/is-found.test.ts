@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isThere } from '../../src/platform/is-there.ts';
+import { isFound } from '../../src/platform/is-found.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
 
 describe('whether something is there', () => {
-  const folder = scratchFolder('is-there');
+  const folder = scratchFolder('is-found');
   beforeAll(() => {
     mkdirSync(join(folder, 'folder'), { recursive: true });
     writeFileSync(join(folder, 'file'), '');
@@ -21,10 +21,10 @@ describe('whether something is there', () => {
     ['nothing/below', false],
     ['file/below', false],
     ['dangling', false],
-  ])('%s: %s', (name, expected) => expect(isThere(join(folder, name))).toBe(expected));
+  ])('%s: %s', (name, expected) => expect(isFound(join(folder, name))).toBe(expected));
 
   it('is unknown, and says so, where it cannot be told', () =>
-    expect(() => isThere(join(folder, 'loop'))).toThrow(
+    expect(() => isFound(join(folder, 'loop'))).toThrow(
       expect.objectContaining({ code: 'ELOOP', path: join(folder, 'loop'), syscall: 'stat' }),
     ));
 });

@@ -21,7 +21,7 @@ const NOWHERE: ReadonlySet<string> = new Set(['ENOTDIR', 'ENAMETOOLONG']);
  * Whether a file or folder is there. Throws `Unseen` if that cannot be told: `existsSync` would say that it is not, and keys
  * or sealed heads that are only unreadable would be called lost, or made anew.
  */
-export function isThere(path: string): boolean {
+export function isFound(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
