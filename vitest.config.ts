@@ -10,8 +10,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/dsl/global-setup.ts'],
     pool: 'forks',
-    // Two cores, and one more file: many wait for a lease to run out, a process to start or the one PostgreSQL that they share.
-    maxWorkers: 3,
+    // Two cores, and two more files: many wait for a lease to run out, a process to start or the one PostgreSQL that they share.
+    maxWorkers: 4,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     reporters: ['default'],
