@@ -17,6 +17,7 @@ export const BULK_MS = 120_000;
 export class RequestDeadline {
   readonly #totalMs: number;
   #timer: NodeJS.Timeout | undefined;
+  #endsAt = Number.POSITIVE_INFINITY;
   #isOver = false;
   readonly #underWay = new Set<(error: Error) => void>();
 
@@ -24,15 +25,21 @@ export class RequestDeadline {
     this.#totalMs = totalMs;
   }
 
-  /** After the deadline the outcome of the call is unknown: an append may still succeed, as after any lost reply. */
-  bound<T>(call: () => Promise<T>): Promise<T> {
+  /**
+   * The call gets the moment of `performance.now()` from which on its result reaches nobody. It may append until then, and the
+   * request may not learn of it, as after any lost reply.
+   */
+  bound<T>(call: (until: number) => Promise<T>): Promise<T> {
     if (this.#isOver) return Promise.reject(overdue());
     // One timer per request is cheaper than one per call.
-    this.#timer ??= setTimeout(() => this.#expire(), this.#totalMs).unref();
+    if (this.#timer === undefined) {
+      this.#timer = setTimeout(() => this.#expire(), this.#totalMs).unref();
+      this.#endsAt = performance.now() + this.#totalMs;
+    }
     return new Promise<T>((resolve, reject) => {
       this.#underWay.add(reject);
       const settled = () => this.#underWay.delete(reject);
-      call().then(resolve, reject).then(settled, settled);
+      call(this.#endsAt).then(resolve, reject).then(settled, settled);
     });
   }
 
@@ -65,6 +72,18 @@ function bounded<T extends object>(target: T, deadline: RequestDeadline, names: 
   return Object.assign(Object.create(target) as T, Object.fromEntries(own));
 }
 
+type Commands = Executor<CommandPorts>;
+
+/** What a request has given up must not happen later. */
+function boundedExecutor(executor: Commands, deadline: RequestDeadline): Commands {
+  const others = bounded(executor, deadline, ['recall', 'refusalOf', 'claimHolder']);
+  const execute: Commands['execute'] = (command, input, execution) =>
+    deadline.bound((until) => executor.execute(command, input, { ...execution, until }));
+  const executeAll: Commands['executeAll'] = (command, inputs, execution, commandIdOf) =>
+    deadline.bound((until) => executor.executeAll(command, inputs, { ...execution, until }, commandIdOf));
+  return Object.assign(others, { execute, executeAll });
+}
+
 /** Services that call the event store for a request. */
 export interface DeadlineDependencies {
   readonly loader: AggregateLoader;
@@ -95,9 +114,7 @@ export function boundedServices<Dependencies extends DeadlineDependencies>(
       },
     });
   share('loader', loader);
-  share('executor', (deadline) =>
-    bounded(services.executor, deadline, ['execute', 'executeAll', 'recall', 'refusalOf', 'claimHolder']),
-  );
+  share('executor', (deadline) => boundedExecutor(services.executor, deadline));
   share('lookups', (deadline) =>
     bounded(services.lookups, deadline, ['adminSession', 'orgSession', 'device', 'employee', 'tenant']),
   );

@@ -16,6 +16,7 @@ import type { IdempotencyKeys } from './plugins/idempotency-sealing.ts';
 import { IdempotentResponses } from './plugins/idempotent-responses.ts';
 import { noteBrokenQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
+import { giveBackReauthentication } from './plugins/spent-reauthentication.ts';
 import { recordRefusedScimClients } from './plugins/refused-scim-clients.ts';
 import { requestIdOf } from './plugins/request-ids.ts';
 import { logRequests } from './plugins/request-log.ts';
@@ -116,6 +117,7 @@ export async function buildServer(
     done();
   });
   recordRefusedScimClients(app, services);
+  giveBackReauthentication(app, services);
   mapErrors(app, mayRefuse(services.trust));
   validateWithZod(app);
   parseJsonBodies(app);

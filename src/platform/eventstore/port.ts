@@ -123,6 +123,8 @@ export interface Append {
   readonly events: readonly NewEvent[];
   readonly claim: readonly ClaimKey[];
   readonly release: readonly ClaimKey[];
+  /** A moment of `performance.now()` at which the caller gives up: from then on, nothing may be appended. */
+  readonly until?: number | undefined;
 }
 
 /** The key of a claim. The executor computes the digest from the value, with a key that no database holds. */

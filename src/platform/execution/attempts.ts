@@ -1,11 +1,12 @@
 import { duplicateOf, type Claim, type Command, type CommandContext, type Decision } from '../kernel/command.ts';
 import type { DomainEvent, EventMetadata, RecordedEvent } from '../kernel/event.ts';
-import { isFailure } from '../kernel/failure.ts';
+import { isFailure, temporarilyUnavailable } from '../kernel/failure.ts';
 import type { EventCodec, UnencodedEvent } from '../eventstore/codec.ts';
 import { EventContractError, EventTooLarge, InvalidEventText } from '../eventstore/event-contract-error.ts';
 import {
   AppendRefused,
   EventStoreUnavailable,
+  type Append,
   type AppendResult,
   type EventStore,
   type NewEvent,
@@ -14,6 +15,7 @@ import { settled } from '../kernel/in-parallel.ts';
 import type { AggregateLoader, LoadedAggregate } from './aggregate-loader.ts';
 import type { ClaimKeys } from './claim-keys.ts';
 import { derivedId } from './derived-id.ts';
+import { isGivenUp } from './execution-context.ts';
 import { isAppended, unchanged, type ExecutionResult, type ExecutionOutcome } from './execution-result.ts';
 import type { GivenUpSecrets, SecretDisposal } from './secret-disposal.ts';
 
@@ -24,6 +26,8 @@ export interface PreparedCommand<Input, State, E extends DomainEvent, Ports, Fac
   readonly context: CommandContext;
   readonly facts: Facts;
   readonly stream: string;
+  /** See `ExecutionContext`. */
+  readonly until: number | undefined;
 }
 
 /** Undefined: nothing was appended, and the command has to be executed alone. `unknown`: the store did not say. */
@@ -87,8 +91,9 @@ export class Attempts<Ports> {
   /** Decides on this state and appends. */
   async on<Input, State, E extends DomainEvent, Facts, Result>(
     loaded: LoadedAggregate<State>,
-    { command, input, context, facts, stream }: PreparedCommand<Input, State, E, Ports, Facts, Result>,
+    { command, input, context, facts, stream, until }: PreparedCommand<Input, State, E, Ports, Facts, Result>,
   ): Promise<ExecutionOutcome<Result>> {
+    if (isGivenUp(until)) return temporarilyUnavailable();
     // The revision proves nothing if the state is of another log.
     if (!this.#loader.isCurrent(loaded)) return 'lostRace';
     const decision = command.decide(loaded.state, input, context, facts);
@@ -97,7 +102,7 @@ export class Attempts<Ports> {
     const givenUp = givenUpBy(decision, context, stream, loaded.revision);
     if (givenUp) await this.#disposal.plan(givenUp);
     const encoded = await this.#codec.encodeAll(unencoded(decision.events, context));
-    const verdict = await this.#append(decision, encoded, context.tenantId, stream, loaded.revision);
+    const verdict = await this.#append(decision, encoded, { ...context, stream, until }, loaded.revision);
     if (verdict.kind === 'wrongRevision') return 'lostRace';
     if (verdict.kind === 'claimed') {
       const lost = decision.claim.find(
@@ -125,11 +130,11 @@ export class Attempts<Ports> {
     );
     if (!encoded) return outcomes;
     let next = 0;
-    const appending = begun.map(async ({ decision, command, context, stream, at }) => {
+    const appending = begun.map(async ({ decision, command, context, stream, at, until }) => {
       const events = encoded.slice(next, (next += decision.events.length));
       const loaded = this.#loader.beginning(command.aggregate);
       try {
-        const verdict = await this.#append(decision, events, context.tenantId, stream, -1n);
+        const verdict = await this.#append(decision, events, { ...context, stream, until }, -1n);
         if (verdict.kind !== 'appended') return;
         this.#loader.advance(command.aggregate, stream, loaded, decision.events, verdict.revision);
         outcomes[at] = this.#appended(decision, events, context, stream, verdict);
@@ -187,8 +192,7 @@ export class Attempts<Ports> {
   #append(
     { claim, release }: Pick<Decision<DomainEvent, unknown>, 'claim' | 'release'>,
     events: readonly NewEvent[],
-    tenantId: CommandContext['tenantId'],
-    stream: string,
+    { tenantId, stream, until }: Pick<Append, 'stream' | 'until'> & Pick<CommandContext, 'tenantId'>,
     expectedRevision: bigint,
   ): Promise<AppendResult> {
     const keys = (claims: readonly Claim[]) => claims.map((each) => this.#claimKeys.of(tenantId, each));
@@ -199,6 +203,7 @@ export class Attempts<Ports> {
       events,
       claim: keys(claim),
       release: keys(release),
+      until,
     });
   }
 }

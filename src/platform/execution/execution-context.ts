@@ -32,7 +32,12 @@ export interface ExecutionContext {
   readonly repetition?: Repetition;
   /** The command runs only if its state has one of these tags. */
   readonly ifMatch?: readonly string[] | undefined;
+  /** A moment of `performance.now()` at which the caller gives up, and says so: the command appends nothing from then on. */
+  readonly until?: number | undefined;
 }
+
+/** Whether the caller has given up. */
+export const isGivenUp = (until: number | undefined): boolean => until !== undefined && performance.now() >= until;
 
 /** For whom a command runs many times: each run has an id of its own. */
 export type BulkExecutionContext = Omit<ExecutionContext, 'commandId' | 'repetition' | 'ifMatch'>;

@@ -22,7 +22,7 @@ import { afterCompensation, prepare } from './preparation.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
 /** What the executor has to know of an execution that may not be the first of its command id. */
-type RepeatableExecution = Pick<ExecutionContext, 'isRetryable' | 'repetition'>;
+type RepeatableExecution = Pick<ExecutionContext, 'isRetryable' | 'repetition' | 'until'>;
 
 const TRIES = 12;
 /** Of the inputs of one `executeAll`, how many that did not get through together are executed at the same time. */
@@ -140,7 +140,8 @@ export class Executor<Ports> {
         const own = facts[at]!;
         if (isFailure(own)) return [];
         const context = contextOf(executions[at]!);
-        return [{ at, command, input, context, facts: own, stream: command.stream(input, context) }];
+        const { until } = executions[at]!;
+        return [{ at, command, input, context, facts: own, stream: command.stream(input, context), until }];
       });
       const begun = await this.#attempts.begin(admitted);
       for (const [index, { at }] of admitted.entries()) outcomes[at] = begun[index];
@@ -208,7 +209,7 @@ export class Executor<Ports> {
       if (command.isNeedless?.(facts as Facts))
         return await afterCompensation(unitOfWork, unchanged(undefined as Result, -1n, context.now));
       const stream = command.stream(input, context);
-      const prepared = { command, input, context, facts: facts as Facts, stream };
+      const prepared = { command, input, context, facts: facts as Facts, stream, until: execution.until };
       const outcome = await this.#mutex.run(stream, () => this.#attempt(prepared, attempt === 1, execution));
       if (isFailure(outcome)) return await afterCompensation(unitOfWork, outcome);
       if (outcome !== 'lostRace' && outcome !== 'lostClaim')

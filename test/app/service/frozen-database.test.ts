@@ -91,6 +91,30 @@ describe('while the database is frozen', () => {
     for (const token of tokens) expect(await spend(token)).toBeDefined();
   }, 90_000);
 
+  it('what a request has given up does not happen later, wherever it stood still', async () => {
+    const app = appOf(application, () => Promise.resolve());
+    const { admin } = await app.newTenant();
+    await admin.get('/api/v1/admin/users');
+    const create = (n: number) =>
+      admin.post('/api/v1/admin/users', { email: `late${n}@a.example`, displayName: 'Late' });
+    const names = Array.from({ length: 8 }, (_, n) => n);
+    // Some are under way, and read the log; others come right after.
+    const early = Promise.all(names.slice(0, 4).map(create));
+    freeze(server.pid);
+    frozen = true;
+    const late = Promise.all(names.slice(4).map(create));
+    const statuses = [...(await early), ...(await late)].map(({ status }) => status);
+    // The reads that they began before end now, and find that nobody waits any more.
+    thaw(server.pid);
+    frozen = false;
+    await expect.poll(async () => (await ask('/ready')).status, { timeout: 20_000 }).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const again = await Promise.all(names.map(create));
+    const refused = names.filter((n) => statuses[n] === 503);
+    expect(refused.length).toBeGreaterThanOrEqual(4);
+    expect(refused.map((n) => again[n]!.status)).toEqual(refused.map(() => 201));
+  }, 90_000);
+
   it('a process that receives a stop signal ends all the same', async () => {
     freeze(server.pid);
     frozen = true;

@@ -86,7 +86,12 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
         });
       }
       symlinkSync(path.join(ROOT, 'node_modules', 'pg'), path.join(modules, 'pg'));
-      for (const part of ['src/platform/embedded', 'test/platform/embedded', 'package.json']) {
+      for (const part of [
+        'src/platform/embedded',
+        'src/platform/is-found.ts',
+        'test/platform/embedded',
+        'package.json',
+      ]) {
         cpSync(path.join(ROOT, part), path.join(folder, part), { recursive: true });
       }
       return path.join(folder, 'test/platform/embedded/hold.ts');

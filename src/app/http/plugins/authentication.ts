@@ -111,7 +111,7 @@ async function authenticateOrgAdmin(
   return { kind: 'org_admin', tenantId, adminId: live.adminId, sessionId, role: live.role };
 }
 
-/** The token is spent here, even if the request fails later (choice OP-147). */
+/** The token is spent here, even if the request fails later (choice OP-147); 503 gives it back. */
 async function spendReauthentication(
   request: FastifyRequest,
   sessionId: string,
@@ -121,6 +121,7 @@ async function spendReauthentication(
   if (typeof token !== 'string') throw new FailureError(reauthenticationRequired());
   const { oneTimeTokens } = services;
   const known = await oneTimeTokens.spend('org-reauth', token);
+  if (known) request.spentReauthentication = { token, useId: known.useId };
   if (known?.payload['sessionId'] === sessionId) return;
   const spent = known ? undefined : await oneTimeTokens.spent('org-reauth', token);
   const wasOwn = spent?.payload['sessionId'] === sessionId;

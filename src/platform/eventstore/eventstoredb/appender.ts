@@ -1,4 +1,4 @@
-import type { Append, StoredEvent, AppendResult } from '../port.ts';
+import { EventStoreUnavailable, type Append, type StoredEvent, type AppendResult } from '../port.ts';
 import { ClaimReservations, type ClaimRequest } from './claim-reservations.ts';
 import type { ClaimRegister } from './claim-register.ts';
 import { claimStream } from './claim-stream.ts';
@@ -29,15 +29,15 @@ export class Appender {
   readonly #history: StreamHistory;
   readonly #claims: ClaimRegister;
   readonly #reservations: ClaimReservations;
-  readonly #timeoutMs: OperationTimeouts;
+  readonly #timeouts: OperationTimeouts;
   readonly #underWay = new Set<Promise<unknown>>();
 
-  constructor(writer: StreamWriter, history: StreamHistory, claims: ClaimRegister, timeoutMs: OperationTimeouts) {
+  constructor(writer: StreamWriter, history: StreamHistory, claims: ClaimRegister, timeouts: OperationTimeouts) {
     this.#writer = writer;
     this.#history = history;
     this.#claims = claims;
-    this.#timeoutMs = timeoutMs;
-    this.#reservations = new ClaimReservations(claims, timeoutMs, (work) => void this.#track(work));
+    this.#timeouts = timeouts;
+    this.#reservations = new ClaimReservations(claims, timeouts, (work) => void this.#track(work));
   }
 
   append(append: Append): Promise<AppendResult> {
@@ -51,7 +51,9 @@ export class Appender {
 
   async #append(append: Append): Promise<AppendResult> {
     const prepared = prepare(append);
-    const deadline = new Deadline(this.#timeoutMs);
+    const leftMs = (append.until ?? Number.POSITIVE_INFINITY) - performance.now();
+    if (leftMs <= 0) throw new EventStoreUnavailable('the append waited until its caller gave up');
+    const deadline = new Deadline({ ...this.#timeouts, totalMs: Math.min(this.#timeouts.totalMs, leftMs) });
     const firstEventId = append.events[0]!.id.toLowerCase();
     const since = () =>
       this.#history.since(append.stream, append.expectedRevision + 1n, append.events.length, deadline);
@@ -76,7 +78,7 @@ export class Appender {
 
   /** The releasing event is already written. If a note fails here, the next claimer or the sweep writes it. */
   #noteReleases(released: readonly string[]): Promise<unknown> {
-    const deadline = new Deadline(this.#timeoutMs);
+    const deadline = new Deadline(this.#timeouts);
     return Promise.allSettled(released.map((name) => this.#claims.settle(name, deadline)));
   }
 

@@ -33,6 +33,8 @@ const MAX_APPENDS = 512;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** An append takes milliseconds, also behind others. A request gives up after twice this time. */
 const IN_TIME_MS = 5_000;
+/** For the reply of an append that was in time. */
+const REPLY_MS = 500;
 /** While one group is written, the next is encoded and sent. The lock in the database serializes them. */
 const MAX_GROUPS = 2;
 /** Minimum size of a second group. A smaller one would only take appends away from the next. */
@@ -119,6 +121,7 @@ export class GroupCommit {
     // Splits a large batch of returning callers into two halves, so that one half is written while the other returns.
     const isSplit = this.#running.size === 0 && this.#waiting.length >= 2 * MIN_SECOND_GROUP;
     const most = isSplit ? Math.min(MAX_APPENDS, Math.ceil(this.#waiting.length / 2)) : MAX_APPENDS;
+    this.#waiting = this.#waiting.filter((waiting) => !gaveUp(waiting));
     const isUsed = (name: string) => names.has(name) || held.has(name) || this.#isRunning(name);
     let bytes = 0;
     for (const waiting of this.#waiting) {
@@ -178,7 +181,11 @@ export class GroupCommit {
   async #appendFitting(appends: readonly Append[]): Promise<GroupResult | undefined> {
     const values = [this.#head, ...encodeFitting(appends)];
     const askedAt = performance.now();
-    const { head, at } = await this.#inTime<{ head: number | null; at: number }>(fitWith(values.length), values);
+    const { head, at } = await this.#inTime<{ head: number | null; at: number }>(
+      fitWith(values.length),
+      values,
+      appends,
+    );
     if (head !== null) this.#clock.heard(at, askedAt);
     return head === null ? undefined : allFit(appends, head, at);
   }
@@ -186,7 +193,7 @@ export class GroupCommit {
   async #appendEach(appends: readonly Append[]): Promise<GroupResult> {
     const values = encodeGroup(appends);
     const askedAt = performance.now();
-    const { answer } = await this.#inTime<{ answer: GroupResult }>(appendWith(values.length), values);
+    const { answer } = await this.#inTime<{ answer: GroupResult }>(appendWith(values.length), values, appends);
     this.#clock.heard(answer.at, askedAt);
     return answer;
   }
@@ -195,8 +202,11 @@ export class GroupCommit {
   async #inTime<Row extends pg.QueryResultRow>(
     statement: { readonly name: string; readonly text: string },
     values: readonly unknown[],
+    appends: readonly Append[],
   ): Promise<Row> {
-    const deadline = this.#clock.deadlineIn(this.#pool.options.statement_timeout ? IN_TIME_MS : 0);
+    const withinMs = Math.min(IN_TIME_MS, ...appends.map(timeLeft));
+    if (withinMs <= 0) throw new EventStoreUnavailable(GAVE_UP);
+    const deadline = this.#clock.deadlineIn(this.#pool.options.statement_timeout ? withinMs : 0);
     const { rows } = await this.#pool
       .query<Row>({ ...statement, values: [deadline, ...values] })
       .catch(this.#clock.failed);
@@ -207,6 +217,18 @@ export class GroupCommit {
   async #writeSeparately(group: Waiting[]): Promise<void> {
     for (const waiting of group) await this.#write([waiting]);
   }
+}
+
+const GAVE_UP = 'the append waited until its caller gave up';
+
+/** Milliseconds in which the server has to begin, so that the caller still learns of it. */
+const timeLeft = ({ until = Number.POSITIVE_INFINITY }: Append): number => until - REPLY_MS - performance.now();
+
+/** Fails an append that it is too late for. */
+function gaveUp({ append, fail }: Waiting): boolean {
+  const isLate = timeLeft(append) <= 0;
+  if (isLate) fail(new EventStoreUnavailable(GAVE_UP));
+  return isLate;
 }
 
 /** An invalid value fails every time. A unique violation (class 23) may be a race, so it may be retried. */
