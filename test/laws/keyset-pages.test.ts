@@ -8,7 +8,7 @@ import { recordTelemetry } from '../../commands/telemetry/record-telemetry.ts';
 import { system } from '../../src/platform/kernel/actor.ts';
 import type { AnyCommand } from '../../src/platform/kernel/command.ts';
 import { orThrow } from '../../src/platform/kernel/failure.ts';
-import { sharedApp, type TestApp, type TestTenant } from '../dsl/app.ts';
+import { startApp, type TestApp, type TestTenant } from '../dsl/app.ts';
 import { enrolledDevice } from '../dsl/enrolled-device.ts';
 import { hashOf, login } from '../dsl/observations.ts';
 import { everyRoute, named } from './every-route.ts';
@@ -27,7 +27,7 @@ describe('a list with cursors', () => {
   let acme: TestTenant;
   let ids: Record<string, string> = {};
   beforeAll(async () => {
-    app = await sharedApp();
+    app = await startApp();
     acme = await app.newTenant();
     const execute = async (command: AnyCommand, input: unknown) =>
       orThrow(await app.services.executor.execute(command, input, { tenantId: acme.tenantId, actor: system('test') }));
