@@ -20,6 +20,22 @@ export function describeAppending(subject: Subject): void {
       expect([undefined, last.recordedAt]).toContain(verdict.recordedAt);
     });
 
+    it('writes nothing for a caller that has given up, and all for those beside it', async () => {
+      const { store } = subject;
+      const tenant = newTenant();
+      const late = Array.from({ length: 3 }, () => ({ ...newAppend(tenant), until: performance.now() - 1 }));
+      const others = [newAppend(tenant), { ...newAppend(tenant), until: performance.now() + 60_000 }];
+      const [refused, appended] = await Promise.all([
+        Promise.allSettled(late.map((append) => store.append(append))),
+        Promise.all(others.map((append) => mustAppend(store, append))),
+      ]);
+      for (const outcome of refused)
+        expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'EventStoreUnavailable' } });
+      expect(appended.map(({ revision }) => revision)).toEqual([0n, 0n]);
+      for (const { stream } of late) expect(await store.readStream(stream)).toEqual([]);
+      for (const { stream } of others) expect(await store.readStream(stream)).toHaveLength(1);
+    });
+
     it('continues after the revision that the caller knows', async () => {
       const { store } = subject;
       const first = newAppend(newTenant());

@@ -4,6 +4,7 @@ import { orgRoles } from '../../../../src/contexts/identity/domain/roles.ts';
 import { sharedApp, type TestApp } from '../../../dsl/app.ts';
 import { newOrganization, orgAdminWithRole, type TestOrganization } from '../../../dsl/organization.ts';
 import { orgLogin } from '../../../dsl/org-second-factor.ts';
+import { unavailableOnce } from '../../../dsl/unavailable-once.ts';
 
 const ADMINS = '/api/v1/org/admins';
 const CHOSEN = 'Another-Horse-8!';
@@ -32,6 +33,21 @@ describe("an organization's admins", () => {
     });
     return app.as((await orgLogin(app, { email, password: CHOSEN })).body.accessToken);
   }
+
+  it('need no new proof after 503, which did nothing, and one after every other outcome', async () => {
+    const south = await newOrganization(app);
+    const headers = { 'x-reauth-token': await south.proof() };
+    const body = { email: `${randomUUID()}@mssp.example`, displayName: 'Again', role: 'org_admin' };
+    const restore = unavailableOnce(app.services.executor, 'CreateOrgAdmin');
+    const refused = await south.owner.post(ADMINS, body, { headers }).finally(restore);
+    expect(refused.status).toBe(503);
+    await expect.poll(async () => (await south.owner.post(ADMINS, body, { headers })).status).toBe(201);
+    const other = { ...body, email: `${randomUUID()}@mssp.example` };
+    expect((await south.owner.post(ADMINS, other, { headers })).status).toBe(403);
+    const spoiled = { 'x-reauth-token': await south.proof() };
+    expect((await south.owner.post(ADMINS, { ...other, role: 'nobody' }, { headers: spoiled })).status).toBe(400);
+    expect((await south.owner.post(ADMINS, other, { headers: spoiled })).status).toBe(403);
+  });
 
   it('can be added in every role, with a temporary password that is shown once', async () => {
     for (const role of orgRoles) {
