@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/platform/config-error.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
+import { whatIsMissing } from '../../src/platform/database/parts.ts';
 import { migrationSteps } from '../../src/platform/database/migration-steps.ts';
 import { freshDatabase, type FreshDatabase } from '../dsl/database.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
@@ -117,6 +118,23 @@ describe('a migration after the base', async () => {
     const schema = await schemaOf(database);
     expect(schema).toContainEqual(expect.stringMatching(/^column later 1 id integer/));
     expect(schema).toContainEqual('row of kept_parts: {"part":"table later"}');
+  });
+});
+
+describe('a process that starts while another one migrates', () => {
+  it('does not take the database for one that was restored in part', async () => {
+    const database = await databaseAt('054_in_time.sql');
+    const pool = new pg.Pool({ ...database.config, max: 1 });
+    let isFirst = true;
+    const looking = {
+      query: async (...given: [string]) => {
+        const seen = await pool.query(...given);
+        if (isFirst) await migrate(database.config);
+        isFirst = false;
+        return seen;
+      },
+    } as unknown as pg.Pool;
+    expect(await whatIsMissing(looking).finally(() => pool.end())).toBeUndefined();
   });
 });
 

@@ -29,17 +29,22 @@ const MISSING = `
  * What is wrong with a database that is restored in part: a dump restores rows after tables, and constraints, indexes and row
  * security after rows. Undefined for a whole database, an empty one, and one from before migration 055.
  */
-export async function whatIsMissing(owner: pg.Pool): Promise<string | undefined> {
-  const { isOurs, hasMigrations, hasParts } = (await owner.query<Found>(FOUND)).rows[0]!;
+export async function whatIsMissing(owner: Pick<pg.Pool, 'query'>): Promise<string | undefined> {
+  const { isOurs, hasMigrations, hasParts } = await found(owner);
   if (!isOurs) return undefined;
-  if (!hasParts)
-    return (await isOlder(owner, hasMigrations)) ? undefined : unended('some of its tables are missing or empty');
+  if (!hasParts) {
+    if (await isOlder(owner, hasMigrations)) return undefined;
+    // Another process may have migrated it between the two looks.
+    if (!(await found(owner)).hasParts) return unended('some of its tables are missing or empty');
+  }
   const { kept, missing } = (await owner.query<{ kept: number; missing: string[] }>(MISSING)).rows[0]!;
   if (kept === 0) return unended('some of its tables are empty');
   return missing.length === 0 ? undefined : unended(`it lacks ${partsInWords(missing)}`);
 }
 
-async function isOlder(owner: pg.Pool, hasMigrations: boolean): Promise<boolean> {
+const found = async (owner: Pick<pg.Pool, 'query'>): Promise<Found> => (await owner.query<Found>(FOUND)).rows[0]!;
+
+async function isOlder(owner: Pick<pg.Pool, 'query'>, hasMigrations: boolean): Promise<boolean> {
   if (!hasMigrations) return false;
   const { all, knowsParts } = (await owner.query<{ all: number; knowsParts: number }>(MIGRATED)).rows[0]!;
   return all > 0 && knowsParts === 0;
