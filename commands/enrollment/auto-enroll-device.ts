@@ -59,7 +59,7 @@ export const autoEnrollDevice = defineCommand({
     { now },
     { certificate, caCertificatePem }: Facts,
   ) {
-    const standing = enrollmentKindOf(state, { userId: null, certificateSerial }, now);
+    const standing = enrollmentKindOf(state, { userId: null, certificateSerial, tokenId: null }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (standing === 'deleted' || standing === 'unproven' || (standing === 'same' && state.userId !== userId))
       return FINGERPRINT_MOVED;

@@ -7,7 +7,7 @@ import {
   userFingerprintClaim,
 } from '../../src/contexts/devices/domain/device.ts';
 import type { DeviceEvent } from '../../src/contexts/devices/domain/events.ts';
-import { DEVICE_REVOKED, enrollmentKindOf } from '../../src/contexts/devices/domain/reenrollment.ts';
+import { DEVICE_REVOKED, enrollmentKindOf, isReturned } from '../../src/contexts/devices/domain/reenrollment.ts';
 import {
   employee,
   employeeEmailClaim,
@@ -103,11 +103,14 @@ export const enrollDevice = defineCommand({
       claimHolder(tenantId, singleUse(tokenId)),
     ]);
     const licensed = owner.license !== undefined && Date.parse(owner.license.expiresAt) > now;
-    if (usedBy !== undefined || !licensed || !isRedeemable(issued, tokenDigest, now)) return INVALID_TOKEN;
+    const isFree =
+      usedBy === undefined || (usedBy === deviceStream(tenantId, input.deviceId) && isReturned(known, tokenId));
+    if (!isFree || !licensed || !isRedeemable(issued, tokenDigest, now)) return INVALID_TOKEN;
     const { userId: boundUserId } = issued;
     if (boundUserId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, boundUserId))))
       return INVALID_TOKEN;
-    const standing = enrollmentKindOf(known, { userId: boundUserId, certificateSerial: input.certificateSerial }, now);
+    const { certificateSerial } = input;
+    const standing = enrollmentKindOf(known, { userId: boundUserId, certificateSerial, tokenId }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (!owner.authority) return unavailable('certificate_authority_missing');
     const ownPlaceholder = await ownPlaceholderOf(tenantId, input.deviceId, known.userId, ports);
@@ -130,7 +133,7 @@ export const enrollDevice = defineCommand({
   },
   decide(state, input, { id, now }, { tokenId, boundUserId, ownPlaceholder, certificate, caCertificatePem }: Facts) {
     const { deviceId, besideDeviceId, certificateSerial, device: described } = input;
-    const standing = enrollmentKindOf(state, { userId: boundUserId, certificateSerial }, now);
+    const standing = enrollmentKindOf(state, { userId: boundUserId, certificateSerial, tokenId }, now);
     if (standing === 'revoked') return DEVICE_REVOKED;
     if (standing === 'deleted' || standing === 'unproven') return FINGERPRINT_MOVED;
     if (input.expectedSerial !== undefined && input.expectedSerial !== latestSerial(state)) return ENROLLED_MEANWHILE;
@@ -167,7 +170,8 @@ export const enrollDevice = defineCommand({
           },
         },
       ],
-      { claim: [singleUse(tokenId), ...moves.claim], release: moves.release },
+      // A returned token is this device's already.
+      { claim: [...(isReturned(state, tokenId) ? [] : [singleUse(tokenId)]), ...moves.claim], release: moves.release },
     );
   },
   whenClaimed: ({ kind }) => (kind === 'enrollment-token' ? INVALID_TOKEN : FINGERPRINT_MOVED),

@@ -1,24 +1,21 @@
-import { refuseBackupCode } from '../../src/contexts/identity/domain/mfa-decisions.ts';
+import { useOfBackupCode, type PresentedPlace } from '../../src/contexts/identity/domain/mfa-decisions.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
 import { accept, defineCommand } from '../../src/platform/kernel/command.ts';
+import { isFailure } from '../../src/platform/kernel/failure.ts';
 
-interface UseBackupCode {
+interface UseBackupCode extends PresentedPlace {
   readonly adminId: string;
-  readonly backupCodesRef: string;
-  /** The index of the code. */
-  readonly place: number;
 }
 
-/** A backup code is accepted once, and never after its set was replaced. */
+/** A backup code is accepted for one sign-in, and never after its set was replaced. */
 export const useBackupCode = defineCommand({
   name: 'UseBackupCode',
   aggregate: tenant,
   stream: (_input: UseBackupCode, { tenantId }) => tenantStream(tenantId),
   decide(state, input) {
-    return (
-      refuseBackupCode(state.admins.get(input.adminId)?.mfa, input) ??
-      accept([{ type: 'AdminBackupCodeUsed', data: input }])
-    );
+    const use = useOfBackupCode(state.admins.get(input.adminId)?.mfa, input);
+    if (isFailure(use)) return use;
+    return accept(use === 'first' ? [{ type: 'AdminBackupCodeUsed', data: input }] : []);
   },
   freshens: ['admin_users'],
 });

@@ -21,7 +21,7 @@ export type EnrollmentTokenRow = Row<{ columns: typeof columns }>;
 /** All tokens and their state. Nothing here allows an enrollment. */
 export const enrollmentTokens = defineReadModel({
   name: 'enrollment_tokens',
-  version: 2,
+  version: 3,
   lane: 'main',
   columns,
   key: ['token_id'],
@@ -54,6 +54,11 @@ export const enrollmentTokens = defineReadModel({
     EnrollmentTokenUsed: (event) => ({
       key: { token_id: event.data.tokenId },
       fold: (row) => row && { ...row, used_at: at(event), device_id: event.data.deviceId },
+    }),
+    // Its device exists, but nobody holds the certificate.
+    EnrollmentTokenReturned: (event) => ({
+      key: { token_id: event.data.tokenId },
+      fold: (row) => row && { ...row, used_at: null },
     }),
   },
 });

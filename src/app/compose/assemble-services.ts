@@ -38,6 +38,7 @@ import { SameCreations } from '../../contexts/employees/same-creations.ts';
 import { ScimTokens } from '../../contexts/scim/access-tokens.ts';
 import { RecordedSsoRefusals } from '../../contexts/sso/recorded-refusals.ts';
 import { RefusedScimClients } from '../../contexts/scim/refused-scim-clients.ts';
+import { ReturnedTokens } from '../../contexts/enrollment/returned-tokens.ts';
 import { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import type { TokenKeyGeneration } from '../../contexts/identity/token-key-generation.ts';
 import { openLimits } from '../config/limits.ts';
@@ -127,6 +128,7 @@ export function assembleServices(
     sameCreations: new SameCreations(),
     scimTokens: new ScimTokens(database.service),
     refusedScimClients,
+    returnedTokens: new ReturnedTokens(commands.executor),
     ssoRefusals: new RecordedSsoRefusals(commands.executor),
     observations: new ObservationAllowance(commands.ports.arrivals),
     technologies: new TechnologyAllowance(commands.ports.arrivals),

@@ -36,6 +36,7 @@ import type { InstallationIdentity } from '../../contexts/installation/installat
 import type { KnownBrowsers } from '../../contexts/identity/known-browsers.ts';
 import type { OneTimeTokens } from '../../contexts/identity/one-time-tokens.ts';
 import type { Passwords } from '../../contexts/identity/passwords.ts';
+import type { ReturnedTokens } from '../../contexts/enrollment/returned-tokens.ts';
 import type { RefreshTokens } from '../../contexts/identity/refresh-tokens.ts';
 import type { VerificationCodes } from '../../contexts/identity/verification-codes.ts';
 import type { ReadyPersonIds } from '../../contexts/employees/ready-person-ids.ts';
@@ -158,6 +159,7 @@ export interface ServiceContainer {
   readonly chainWalking: SegmentVerification | undefined;
   readonly verifications: SharedRuns<TenantId, AuditVerdict>;
   readonly pendingSamlRequests: PendingRequests;
+  readonly returnedTokens: ReturnedTokens;
   readonly oidcSessions: OidcSessions;
   readonly samlSessions: ProviderSessions;
   readonly samlResponses: ResponseChecks;

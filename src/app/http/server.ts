@@ -16,7 +16,7 @@ import type { IdempotencyKeys } from './plugins/idempotency-sealing.ts';
 import { IdempotentResponses } from './plugins/idempotent-responses.ts';
 import { noteBrokenQueries } from './plugins/query-text.ts';
 import { limitRates } from './plugins/rate-limits.ts';
-import { giveBackReauthentication } from './plugins/spent-reauthentication.ts';
+import { giveBackAfterOutages } from './plugins/given-back.ts';
 import { recordRefusedScimClients } from './plugins/refused-scim-clients.ts';
 import { requestIdOf } from './plugins/request-ids.ts';
 import { logRequests } from './plugins/request-log.ts';
@@ -117,7 +117,7 @@ export async function buildServer(
     done();
   });
   recordRefusedScimClients(app, services);
-  giveBackReauthentication(app, services);
+  giveBackAfterOutages(app);
   mapErrors(app, mayRefuse(services.trust));
   validateWithZod(app);
   parseJsonBodies(app);

@@ -2,6 +2,7 @@ import type { CodeOf } from '../../platform/kernel/error-codes.ts';
 import { useBackupCode } from '../../../commands/identity/use-backup-code.ts';
 import { useOrgBackupCode } from '../../../commands/organizations/use-org-backup-code.ts';
 import type { AccountSecretLocations, AccountState } from './domain/account.ts';
+import type { PresentedPlace } from './domain/mfa-decisions.ts';
 import {
   organization,
   organizationStream,
@@ -28,10 +29,8 @@ export interface AccountKindsDependencies {
 
 export type SignInAccount = AccountState & { readonly role: string };
 
-interface PresentedBackupCode {
+interface PresentedBackupCode extends PresentedPlace {
   readonly adminId: string;
-  readonly backupCodesRef: string;
-  readonly place: number;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import { whenBack } from '../../platform/database/when-back.ts';
+import { Restitution } from '../../platform/database/when-back.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { tenantOfToken } from './refresh-tokens.ts';
 
@@ -25,9 +25,12 @@ export interface OneTimeToken {
   readonly payload: Record<string, unknown>;
 }
 
-export interface SpentToken extends OneTimeToken {
-  /** Of this use, to give it back. */
+/** One use of a token, to give it back. */
+export interface TokenUse {
   readonly useId: string;
+}
+
+export interface SpentToken extends OneTimeToken, TokenUse {
   /** By the database's clock, in epoch seconds: the first time, also of a token that was given back since. */
   readonly spentAt: number;
 }
@@ -37,6 +40,9 @@ const FIRST_SPENT = 'firstSpentAt';
 
 /** Member of the payload: the uses that were not given back. Each can be given back once, however often that is said. */
 const USES = 'uses';
+/** Member of the payload of a finished token: the use that finished it. */
+const FINISHED_BY = 'finishedBy';
+
 /** Longer than a code or an authorization counts, and any outage that a person waits for. */
 const GIVE_BACK_MS = 120_000;
 
@@ -52,6 +58,7 @@ export const ENDED = 'ended';
  */
 export class OneTimeTokens {
   readonly #pool: TenantPool;
+  readonly #restitution = new Restitution();
 
   constructor(pool: TenantPool) {
     this.#pool = pool;
@@ -78,6 +85,7 @@ export class OneTimeTokens {
    * the token was not used, or its use is taken back as soon as the database is there.
    */
   async spend(purpose: TokenPurpose, token: string): Promise<SpentToken | undefined> {
+    await this.#restitution.first(tokenDigest(token));
     const useId = randomUUID();
     try {
       const found = await this.#row(
@@ -96,6 +104,23 @@ export class OneTimeTokens {
       void this.giveBack(purpose, token, { useId });
       throw error;
     }
+  }
+
+  /**
+   * Ends a token whose purpose this use has fulfilled, whatever attempts it has left. Of any number of uses one succeeds; the
+   * others get undefined, as after something else has ended it. `giveBack` of this use undoes it, unlike `discard`.
+   */
+  async finish(purpose: TokenPurpose, token: string, { useId }: TokenUse): Promise<OneTimeToken | undefined> {
+    return this.#find(
+      token,
+      `update one_time_tokens
+          set tries_left = 0, payload = payload || jsonb_build_object('${FINISHED_BY}', $4::text)
+        where tenant_id = $1 and purpose = $2 and digest = $3 and payload->'${USES}' ? $4::text
+          and not payload ? '${ENDED}' and not payload ? '${FINISHED_BY}'
+       returning subject_id, payload`,
+      purpose,
+      useId,
+    );
   }
 
   /** Reads a token without spending it: for tokens that stay valid for their whole lifetime. */
@@ -125,17 +150,23 @@ export class OneTimeTokens {
   async giveBack(
     purpose: TokenPurpose,
     token: string,
-    { useId, spentAt = null }: { readonly useId: string; readonly spentAt?: number | null },
+    { useId, spentAt = null }: TokenUse & { readonly spentAt?: number | null },
   ): Promise<void> {
-    await whenBack(GIVE_BACK_MS, () =>
+    await this.#restitution.whenBack(tokenDigest(token), GIVE_BACK_MS, () =>
       this.#row(
         token,
-        `update one_time_tokens
+        // Waits for the lock of a use that the server still executes.
+        `with known as (select digest, payload from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 for update)
+         update one_time_tokens t
             set tries_left = tries_left + 1,
-                payload = payload || jsonb_strip_nulls(jsonb_build_object('${FIRST_SPENT}', $5::float8))
-                                  || jsonb_build_object('${USES}', (payload->'${USES}') - $4::text)
-          where tenant_id = $1 and purpose = $2 and digest = $3 and payload->'${USES}' ? $4::text and not payload ? '${ENDED}'
-         returning subject_id, payload`,
+                payload = t.payload - '${FINISHED_BY}'
+                          || jsonb_strip_nulls(jsonb_build_object('${FIRST_SPENT}', $5::float8))
+                          || jsonb_build_object('${USES}', (t.payload->'${USES}') - $4::text)
+           from known
+          where t.tenant_id = $1 and t.purpose = $2 and t.digest = known.digest
+            and known.payload->'${USES}' ? $4::text and not known.payload ? '${ENDED}'
+            and coalesce(known.payload->>'${FINISHED_BY}', $4::text) = $4::text
+         returning t.subject_id, t.payload`,
         purpose,
         useId,
         spentAt,

@@ -9,7 +9,7 @@ import type { TenantId } from '../../platform/kernel/ids.ts';
 import { browserDigest, isBrowserOf } from './browser-binding.ts';
 import { isStillCarried } from './vouching.ts';
 import type { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
-import type { OneTimeTokens } from './one-time-tokens.ts';
+import type { OneTimeTokens, TokenUse } from './one-time-tokens.ts';
 
 export interface OrgHandoffDependencies {
   readonly loader: AggregateLoader;
@@ -68,6 +68,7 @@ export interface RedeemedOrgHandoff {
   readonly vouchedBy: VouchedBy;
   readonly reauthenticated: boolean;
   readonly provider: ProviderSubject | undefined;
+  readonly use: TokenUse;
 }
 
 /**
@@ -107,5 +108,6 @@ export async function redeemOrgHandoff(
     vouchedBy,
     reauthenticated: payload['reauthenticated'] === true,
     provider: providerSubjectSchema.safeParse(payload['provider']).data,
+    use: { useId },
   };
 }

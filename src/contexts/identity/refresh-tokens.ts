@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { Batcher } from '../../platform/database/batcher.ts';
+import { Restitution } from '../../platform/database/when-back.ts';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import { asTenantId, isUuid, type TenantId } from '../../platform/kernel/ids.ts';
 
@@ -17,6 +18,8 @@ export type RedeemedRefreshToken =
 
 /** A client that lost the response may retry within this time without being treated as a thief (OP-023). */
 const GRACE_SECONDS = 10;
+/** Any outage that a person waits for. */
+const KEEP_GRACE_MS = 120_000;
 
 export interface RefreshLifetime {
   readonly idleSeconds: number;
@@ -31,6 +34,7 @@ export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteS
  */
 export class RefreshTokens {
   readonly #pool: TenantPool;
+  readonly #restitution = new Restitution();
   readonly #successorKey: Buffer;
   readonly #issued = new Batcher((tenantId: TenantId, tokens: readonly KeptToken[]) => this.#keep(tenantId, tokens));
 
@@ -55,6 +59,7 @@ export class RefreshTokens {
   async redeem(token: string): Promise<RedeemedRefreshToken> {
     const tenantId = tenantOfToken(token);
     if (!tenantId) return { kind: 'unknown' };
+    await this.#restitution.first(digestOf(token).toString('hex'));
     return this.#pool.transaction(tenantId, async (client) => {
       const digest = digestOf(token);
       const { rows } = await client.query<SpentRow>(SPEND, [tenantId, digest]);
@@ -68,6 +73,19 @@ export class RefreshTokens {
       await client.query(INSERT, [tenantId, ...columnsOf([kept])]);
       return { kind: 'rotated', sessionId, subjectId, next, endsAt: lifetime.endsAt.getTime(), tenantId };
     });
+  }
+
+  /**
+   * The redemption that began at `since` (of `performance.now()`) ended with an outage's 503, so nobody has heard of the
+   * successor. The grace that the token had then does not end before the successor is used (decision 0208). Does nothing to
+   * a token that was spent earlier.
+   */
+  async keepGrace(token: string, since: number): Promise<void> {
+    const tenantId = tenantOfToken(token);
+    if (!tenantId) return;
+    await this.#restitution.whenBack(digestOf(token).toString('hex'), KEEP_GRACE_MS, () =>
+      this.#pool.inTime(tenantId, KEEP_GRACE, [digestOf(token), (performance.now() - since) / 1000]),
+    );
   }
 
   /**
@@ -127,18 +145,30 @@ interface SpentRow {
  */
 const SPEND = `
   with known as (
-    select digest, session_id, subject_id, spent_at, idle_seconds, ends_at from refresh_tokens
+    select digest, session_id, subject_id, spent_at, response_lost, idle_seconds, ends_at from refresh_tokens
      where tenant_id = $1 and digest = $2 and expires_at > now() for update
+  ), placed as (
+    select k.*, not exists (select from refresh_tokens c where c.tenant_id = $1 and c.session_id = k.session_id
+                             and c.spent_at is not null and c.spent_at > k.spent_at) as is_newest from known k
   ), spent as (
-    update refresh_tokens r set spent_at = now() from known where r.tenant_id = $1 and r.digest = known.digest and known.spent_at is null
+    update refresh_tokens r set spent_at = now(), response_lost = false from placed p
+     where r.tenant_id = $1 and r.digest = p.digest and (p.spent_at is null or (p.response_lost and p.is_newest))
   )
-  select k.session_id, k.subject_id, k.spent_at is null as fresh,
-         coalesce(k.spent_at > now() - interval '${GRACE_SECONDS} seconds', false)
-           -- Only the direct parent of the newest token has this grace.
-           and not exists (select from refresh_tokens c where c.tenant_id = $1 and c.session_id = k.session_id
-                            and c.spent_at is not null and c.spent_at > k.spent_at) as within_grace,
-         k.idle_seconds, k.ends_at
-    from known k`;
+  select session_id, subject_id, spent_at is null as fresh,
+         -- Only the direct parent of the newest token has this grace.
+         is_newest and (response_lost or coalesce(spent_at > now() - interval '${GRACE_SECONDS} seconds', false)) as within_grace,
+         idle_seconds, ends_at
+    from placed`;
+
+/**
+ * Waits for the lock of a redemption that the server still executes. Counts back from when the redemption began, by the
+ * database's clock alone.
+ */
+const KEEP_GRACE = `
+  with known as (select digest, spent_at from refresh_tokens where tenant_id = $1 and digest = $2 for update)
+  update refresh_tokens r set response_lost = true from known
+   where r.tenant_id = $1 and r.digest = known.digest
+     and known.spent_at > clock_timestamp() - make_interval(secs => ${GRACE_SECONDS} + $3::float8)`;
 
 const EXPIRIES = `
   select session_id, max(expires_at) as expires_at from refresh_tokens

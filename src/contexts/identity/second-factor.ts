@@ -3,11 +3,12 @@ import { attemptLogin } from '../../../commands/identity/attempt-login.ts';
 import type { MfaState } from './domain/account.ts';
 import type { CountedAttempt } from './domain/login.ts';
 import { FailureError, orThrow, unauthenticated } from '../../platform/kernel/failure.ts';
+import type { Position } from '../../platform/kernel/event.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import type { AccountKind, SignInAccount, AccountKindsDependencies } from './account-kinds.ts';
 import { indexOfCode } from './backup-codes.ts';
 import type { HashingReservation } from './hashing-limiter.ts';
-import { executionContextOf } from './sign-in.ts';
+import { executionContextOf, sessionIdOf } from './sign-in.ts';
 import {
   signInAccountOf,
   completeSignIn,
@@ -30,6 +31,7 @@ export interface SecondFactorDependencies extends AccountKindsDependencies, Sign
   readonly vault: Vault;
   readonly passwords: Passwords;
   readonly oneTimeTokens: OneTimeTokens;
+  head(): Promise<Position>;
 }
 
 export type PresentedCode = { readonly code: string } | { readonly backupCode: string };
@@ -40,6 +42,8 @@ const invalidToken = () => new FailureError(unauthenticated('invalid_token'));
 /**
  * The second step of a sign-in. An attempt is taken from the token and from the account before the code is checked. The
  * code is used up by one append before any tokens are issued. Throws 401, and 403 for a locked account.
+ *
+ * A request that got 503 can be repeated with the same token and code, however far it came (decision 0208).
  */
 export async function verifySecondFactor<A extends SignInAccount>(
   services: SecondFactorDependencies,
@@ -75,10 +79,13 @@ async function passWith<A extends SignInAccount>(
   kind: AccountKind<A>,
   { mfaToken, tenantId, subjectId, payload }: Challenge,
   presented: PresentedCode,
-  { actor, sourceOf }: SignInOrigin,
+  { actor, sourceOf, giveBackOn503 }: SignInOrigin,
   reservation: HashingReservation | undefined,
 ) {
-  if (!(await services.oneTimeTokens.spend(kind.purposes.mfa, mfaToken))) throw invalidToken();
+  const { oneTimeTokens } = services;
+  const use = await oneTimeTokens.spend(kind.purposes.mfa, mfaToken);
+  if (!use) throw invalidToken();
+  giveBackOn503(() => oneTimeTokens.giveBack(kind.purposes.mfa, mfaToken, use));
   const admin = await kind.find(services, tenantId, subjectId);
   // A reset, a suspension or a recovery since then has invalidated the token.
   if (admin?.status !== 'active' || admin.sessionEpoch !== payload['epoch'] || !admin.mfa) throw invalidToken();
@@ -86,25 +93,19 @@ async function passWith<A extends SignInAccount>(
   if (await kind.whyNoPasswords(services, tenantId)) throw invalidToken();
   const source = sourceOf({ scope: kind.scopeOf(tenantId), accountDigest: admin.accountDigest });
   const subject: SignInSubject = { kind, tenantId, admin, actor, source };
-  const attempt = await useUpCode(services, subject, admin.mfa, presented, reservation);
+  const method = 'code' in presented ? 'password+totp' : 'password+backup_code';
+  const sessionId = sessionIdOf(`${mfaToken} ${method}`);
+  const attempt = await useUpCode(services, subject, admin.mfa, sessionId, presented, reservation);
   // Of two right codes with one token, only one signs in.
-  if (!(await services.oneTimeTokens.discard(kind.purposes.mfa, mfaToken))) throw invalidToken();
-  return {
-    tenantId,
-    admin,
-    next: await completeSignIn(
-      services,
-      subject,
-      attempt,
-      'code' in presented ? 'password+totp' : 'password+backup_code',
-    ),
-  };
+  if (!(await oneTimeTokens.finish(kind.purposes.mfa, mfaToken, use))) throw invalidToken();
+  return { tenantId, admin, next: await completeSignIn(services, subject, attempt, method, sessionId) };
 }
 
 async function useUpCode(
   services: SecondFactorDependencies,
   subject: SignInSubject,
   mfa: MfaState,
+  sessionId: string,
   presented: PresentedCode,
   reservation: HashingReservation | undefined,
 ): Promise<CountedAttempt> {
@@ -126,7 +127,7 @@ async function useUpCode(
     orThrow(
       await services.executor.execute(
         acceptTotpCode,
-        { subjectKind: kind.subjectKind, adminId, totpSecretRef: mfa.totpSecretRef, step },
+        { subjectKind: kind.subjectKind, adminId, totpSecretRef: mfa.totpSecretRef, step, sessionId },
         context,
       ),
     );
@@ -135,10 +136,10 @@ async function useUpCode(
     const place = kept && (await indexOfCode(kept.toString(), presented.backupCode, services.passwords, reservation));
     if (place === undefined) throw invalidCode();
     const { position } = orThrow(
-      await kind.useBackupCode(services, { adminId, backupCodesRef: mfa.backupCodesRef, place }, context),
+      await kind.useBackupCode(services, { adminId, backupCodesRef: mfa.backupCodesRef, place, sessionId }, context),
     );
-    // The next status request must show the remaining codes.
-    await services.freshness.waitFor(kind.shownIn, position!);
+    // The next status request must show the remaining codes. A repeated sign-in has used its code before.
+    await services.freshness.waitFor(kind.shownIn, position ?? (await services.head()));
   }
   return result.attempt;
 }

@@ -89,6 +89,7 @@ export async function completeSignIn(
   subject: SignInSubject,
   attempt: CountedAttempt,
   method: 'password' | 'password+totp' | 'password+backup_code',
+  sessionId?: string,
 ): Promise<SignInStep> {
   const { kind, tenantId, admin, actor } = subject;
   const { adminId: subjectId, sessionEpoch: epoch, role } = admin;
@@ -96,9 +97,16 @@ export async function completeSignIn(
     ? services.oneTimeTokens
         .issue(kind.purposes.temp, { tenantId, subjectId, payload: { epoch } }, TEMP_TOKEN_SECONDS)
         .then((token) => ({ step: 'change-password', token }) as const)
-    : openSession(services, { tenantId, subjectId, subjectKind: kind.subjectKind, epoch, role, method, actor }).then(
-        (tokens) => ({ step: 'done', tokens }) as const,
-      );
+    : openSession(services, {
+        tenantId,
+        ...(sessionId === undefined ? {} : { sessionId }),
+        subjectId,
+        subjectKind: kind.subjectKind,
+        epoch,
+        role,
+        method,
+        actor,
+      }).then((tokens) => ({ step: 'done', tokens }) as const);
   // Concurrently: both appends share a flush, and if either fails, no tokens are returned.
   const [step] = await Promise.all([next, forgiveAttempts(services, signInAccountOf(subject), attempt)]);
   return step;

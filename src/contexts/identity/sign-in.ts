@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { attemptLogin } from '../../../commands/identity/attempt-login.ts';
 import { confirmPassword } from '../../../commands/identity/confirm-password.ts';
 import { recordLoginSuccess } from '../../../commands/identity/record-login-success.ts';
@@ -10,7 +10,7 @@ import type { SessionEvent } from './domain/session-events.ts';
 import type { VouchedBy } from '../sso/domain/vouching.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import { FailureError, forbidden, isFailure, orThrow, unauthenticated } from '../../platform/kernel/failure.ts';
-import type { TenantId } from '../../platform/kernel/ids.ts';
+import { uuidOf, type TenantId } from '../../platform/kernel/ids.ts';
 import type { HashingReservation, HashingSource } from './hashing-limiter.ts';
 import { ADMIN_LIFETIME, ORG_LIFETIME, type RefreshTokens } from './refresh-tokens.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
@@ -33,7 +33,7 @@ export interface SessionTokens {
 
 export interface NewSession {
   readonly tenantId: TenantId;
-  /** A fresh UUID, if the caller has to know it before the session begins. */
+  /** If the caller has to know it before the session begins: a fresh UUID, or that of a one-time token (`sessionIdOf`). */
   readonly sessionId?: string;
   readonly subjectId: string;
   readonly subjectKind: 'admin' | 'org_admin';
@@ -46,6 +46,13 @@ export interface NewSession {
   readonly until?: number | undefined;
   readonly actor: Actor;
 }
+
+/**
+ * The session that a one-time token begins. A request that has begun it, but could not say so because something was away, is
+ * repeated: it finds the same session, and none is left that nobody holds.
+ */
+export const sessionIdOf = (token: string): string =>
+  uuidOf(createHash('sha256').update(`session of ${token}`).digest());
 
 /** Starts a session and issues its first tokens. */
 export async function openSession(services: SignInDependencies, wanted: NewSession): Promise<SessionTokens> {

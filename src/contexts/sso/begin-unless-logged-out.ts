@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Actor } from '../../platform/kernel/actor.ts';
-import { uuidOf, type TenantId } from '../../platform/kernel/ids.ts';
-import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
+import type { OneTimeTokens, TokenUse } from '../identity/one-time-tokens.ts';
 import { endLocalSession, type EndLocalSessionDependencies } from './end-local-session.ts';
 
 export interface BeginUnlessLoggedOutDependencies extends EndLocalSessionDependencies {
@@ -12,16 +11,11 @@ export interface SessionOfCode {
   readonly tenantId: TenantId;
   readonly sessionId: string;
   readonly purpose: 'sso-handoff' | 'org-handoff';
-  /** Spent, or known to nobody. */
   readonly code: string;
+  /** Of the code. Undefined if nobody knows the code. */
+  readonly use?: TokenUse;
   readonly actor: Actor;
 }
-
-/**
- * The session of a code. An exchange that has begun it, but could not say so because something was away, is repeated: it finds
- * the same session, and none is left that nobody holds.
- */
-export const sessionIdOf = (code: string): string => uuidOf(createHash('sha256').update(`session of ${code}`).digest());
 
 /**
  * Begins the session of a code. Undefined if its provider has logged the person out since: then the session has ended, and
@@ -32,11 +26,12 @@ export const sessionIdOf = (code: string): string => uuidOf(createHash('sha256')
  */
 export async function beginUnlessLoggedOut<Tokens>(
   services: BeginUnlessLoggedOutDependencies,
-  { tenantId, sessionId, purpose, code, actor }: SessionOfCode,
+  { tenantId, sessionId, purpose, code, use, actor }: SessionOfCode,
   begin: () => Promise<Tokens>,
 ): Promise<Tokens | undefined> {
   const tokens = await begin();
-  if (await services.oneTimeTokens.discard(purpose, code)) return tokens;
+  const { oneTimeTokens } = services;
+  if (await (use ? oneTimeTokens.finish(purpose, code, use) : oneTimeTokens.discard(purpose, code))) return tokens;
   await endLocalSession(services, tenantId, sessionId, actor);
   return undefined;
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import { whenBack } from '../../platform/database/when-back.ts';
+import { Restitution } from '../../platform/database/when-back.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { CODES, END_CODE, ENDED_CODE, type EndedCode } from './ended-codes.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';
@@ -45,6 +45,7 @@ const MATCHES = `
  */
 export class OidcSessions {
   readonly #pool: TenantPool;
+  readonly #restitution = new Restitution();
   readonly #keys: readonly [Buffer, ...Buffer[]];
 
   /** Digests are made with the first key and found with any of them. */
@@ -143,6 +144,7 @@ export class OidcSessions {
    * It names whom the token names, for sign-ins at the same time (`isLoggedOut`), so claim before `endedBy`.
    */
   async claim(tenantId: TenantId, issuer: AskedIssuer, loggedOut: LoggedOut): Promise<string | undefined> {
+    await this.#restitution.first(claimKey(issuer.configId, loggedOut));
     const claimId = randomUUID();
     return this.#claim(tenantId, issuer, loggedOut, claimId).catch((error: unknown) => {
       void this.release(tenantId, issuer.configId, loggedOut, claimId);
@@ -221,13 +223,13 @@ export class OidcSessions {
   }
 
   /** Gives a claim back, as soon as the database is there, so that the provider can repeat a logout that failed half way. */
-  release(tenantId: TenantId, configId: string, { tokenId }: LoggedOut, claimId: string): Promise<void> {
-    return whenBack(CLAIM_SECONDS * 1_000, () =>
+  release(tenantId: TenantId, configId: string, loggedOut: LoggedOut, claimId: string): Promise<void> {
+    return this.#restitution.whenBack(claimKey(configId, loggedOut), CLAIM_SECONDS * 1_000, () =>
       this.#pool.inTime(
         tenantId,
         `delete from one_time_tokens
           where tenant_id = $1 and purpose = 'oidc-logout' and digest = $2 and tries_left > 0 and payload->>'claimId' = $3`,
-        [digestOfToken(configId, tokenId), claimId],
+        [digestOfToken(configId, loggedOut.tokenId), claimId],
       ),
     );
   }
@@ -251,5 +253,6 @@ const digester =
   (what: 'sub' | 'sid', text: string): string =>
     createHmac('sha256', key).update(`${what}\n${configId}\n${text}`).digest('hex');
 
+const claimKey = (configId: string, { tokenId }: LoggedOut): string => digestOfToken(configId, tokenId).toString('hex');
 const digestOfToken = (configId: string, tokenId: string): Buffer =>
   createHash('sha256').update(`${configId}\n${tokenId}`).digest();

@@ -89,6 +89,7 @@ export interface OidcCallback {
 }
 
 export interface FinishedSignIn {
+  readonly accepted: AcceptedCallback;
   readonly authorization: PendingAuthorization;
   readonly identity: ProvenIdentity;
   /** Read before the provider is called: if the configuration changes afterwards, the sign-in is refused. */
@@ -130,8 +131,9 @@ async function redeemed(
   kind: PendingAuthorization['kind'],
   { query, browserSecret }: Omit<OidcCallback, 'state'>,
   find: FindConfig,
-  { authorization, request, acceptedAt }: AcceptedCallback,
+  accepted: AcceptedCallback,
 ): Promise<FinishedSignIn> {
+  const { authorization, request, acceptedAt } = accepted;
   const { owner, configId, client } = authorization;
   const now = await basisNow(services.loader, kind, owner, configId);
   const { vouchedBy, version } = { ...now, version: authorization.version ?? now.version };
@@ -148,6 +150,7 @@ async function redeemed(
     throw new SsoRefused('sso_not_configured', CHANGED);
   const { email, idToken } = person;
   return {
+    accepted,
     authorization,
     basis: { vouchedBy, version },
     identity: { email, emailDomains: found.config.emailDomains },

@@ -8,7 +8,7 @@ import { providerSubjectSchema, type ProviderSubject } from './oidc-sessions.ts'
 import { samlMarksSchema, type SamlMarks } from './saml/logout-marks.ts';
 import { codeOfAnotherPage, unknownCode, type CodeOwner } from './refused-exchange.ts';
 import { publicHint } from './refusal-hints.ts';
-import type { OneTimeTokens } from '../identity/one-time-tokens.ts';
+import type { OneTimeTokens, TokenUse } from '../identity/one-time-tokens.ts';
 import { FailureError, invalid } from '../../platform/kernel/failure.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 
@@ -66,6 +66,10 @@ export interface SignInHandover {
   readonly marks?: SamlMarks | undefined;
   /** The session at an OpenID Connect provider. A logout there ends the code, too. */
   readonly provider?: ProviderSubject | undefined;
+}
+
+export interface RedeemedHandover extends SignInHandover {
+  readonly use: TokenUse;
 }
 
 export const HANDOVER_SECONDS = 60;
@@ -136,7 +140,7 @@ export async function redeemHandover(
   code: string,
   verifier: string,
   onOwner: (owner: CodeOwner) => void,
-): Promise<SignInHandover> {
+): Promise<RedeemedHandover> {
   const token = await tokens.spend('sso-handoff', code);
   const payload = payloadSchema.safeParse(token?.payload);
   if (!token || !payload.success) throw unknownCode();
@@ -146,5 +150,5 @@ export async function redeemHandover(
   const given = Buffer.from(createHash('sha256').update(verifier).digest('base64url'));
   const expected = Buffer.from(challenge);
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw codeOfAnotherPage();
-  return { tenantId, adminId: subjectId, basis: { vouchedBy, version }, ...handed };
+  return { tenantId, adminId: subjectId, basis: { vouchedBy, version }, use: { useId }, ...handed };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { returnEnrollmentToken } from '../../../commands/enrollment/return-enrollment-token.ts';
 import { enrollDevice, FINGERPRINT_MOVED, INVALID_TOKEN } from '../../../commands/enrollment/enroll-device.ts';
 import { acceptsCertificate, device, type DeviceState } from '../../../src/contexts/devices/domain/device.ts';
 import { deviceEvents, type DeviceEvent } from '../../../src/contexts/devices/domain/events.ts';
@@ -65,6 +66,51 @@ describe('enrolling a device', () => {
 
   it('assigns it to the employee to whom the token is bound', () => {
     given().when(enrollDevice, input, bound).then(used, isEnrolled(), certified('BB02'));
+  });
+
+  it('counts once more for its device if the response was lost, and for no other', () => {
+    const done = [used, isEnrolled({ userId: OTHER }), certified('AA01')] as const;
+    const returned = { type: 'EnrollmentTokenReturned', data: { tokenId, deviceId: DEVICE } } as const;
+    const lost = { deviceId: DEVICE, tokenId };
+    given(...done)
+      .when(returnEnrollmentToken, lost)
+      .then(returned);
+    // It did not happen, or is known already, or something came since.
+    given().when(returnEnrollmentToken, lost).thenNothing();
+    given(...done, returned)
+      .when(returnEnrollmentToken, lost)
+      .thenNothing();
+    for (const since of [[isEnrolled(), certified('BB02')], [revoked], [deleted], [wipeRequested, wiped]])
+      given(...done, ...since)
+        .when(returnEnrollmentToken, lost)
+        .thenNothing();
+    given(...done)
+      .when(returnEnrollmentToken, { ...lost, tokenId: OTHER })
+      .thenNothing();
+
+    const again = given(...done, returned).when(enrollDevice, input, facts);
+    again.then(used, isEnrolled({ userId: OTHER }), certified('BB02'));
+    again.thenTakes();
+    for (const other of [
+      { ...facts, tokenId: OTHER },
+      { ...facts, boundUserId: USER },
+    ])
+      given(...done, returned)
+        .when(enrollDevice, input, other)
+        .thenRefused('conflict', FINGERPRINT_MOVED.message);
+    given(...done, returned, revoked)
+      .when(enrollDevice, input, facts)
+      .thenRefused('forbidden', DEVICE_REVOKED.message);
+    // The second certificate is the only one.
+    const state = [...done, returned, used, isEnrolled({ userId: OTHER }), certified('BB02')].reduce(
+      device.fold,
+      device.initial,
+    );
+    expect([accepts(state, 'AA01', NOW), accepts(state, 'BB02', NOW), state.returnedToken]).toEqual([
+      false,
+      true,
+      undefined,
+    ]);
   });
 
   it('leaves a known device unchanged if only the fingerprint matches', () => {

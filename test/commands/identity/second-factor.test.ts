@@ -17,10 +17,12 @@ const enabled = {
   type: 'AdminMfaEnabled' as const,
   data: { adminId: ADA, totpSecretRef: REF, step: 7, backupCodesRef: CODES_REF, backupCodes: 10 },
 };
-const used = (place: number) => ({
+const used = (place: number, sessionId?: string) => ({
   type: 'AdminBackupCodeUsed' as const,
-  data: { adminId: ADA, backupCodesRef: CODES_REF, place },
+  data: { adminId: ADA, backupCodesRef: CODES_REF, place, ...(sessionId === undefined ? {} : { sessionId }) },
 });
+const SIGN_IN = '88888888-8888-4888-8888-888888888888';
+const ANOTHER = '99999999-9999-4999-8999-999999999999';
 const ada = created(ADA);
 
 describe('setting a second factor up', () => {
@@ -75,6 +77,16 @@ describe('a code', () => {
       given(accepted(8)).when(acceptTotpCode, accept(step)).thenRefused('unauthenticated', 'invalid code');
   });
 
+  it('of an app is accepted again for the sign-in that used it, and for no other', () => {
+    const mine = (step: number) => ({ ...accepted(step), data: { ...accepted(step).data, sessionId: SIGN_IN } });
+    const again = (step: number, sessionId?: string) => ({ ...accept(step), ...(sessionId ? { sessionId } : {}) });
+    given(mine(8)).when(acceptTotpCode, again(8, SIGN_IN)).thenNothing();
+    for (const other of [again(8, ANOTHER), again(8), again(7, SIGN_IN)])
+      given(mine(8)).when(acceptTotpCode, other).thenRefused('unauthenticated', 'invalid code');
+    given(accepted(8)).when(acceptTotpCode, again(8, SIGN_IN)).thenRefused('unauthenticated', 'invalid code');
+    given(mine(8), accepted(9)).when(acceptTotpCode, again(8, SIGN_IN)).thenRefused('unauthenticated', 'invalid code');
+  });
+
   it('is valid only for its own secret', () => {
     given(accepted(8)).when(acceptTotpCode, accept(8, OTHER_REF)).then(accepted(8, OTHER_REF));
   });
@@ -92,6 +104,23 @@ describe('a code', () => {
       .when(useBackupCode, used(3).data)
       .thenRefused('unauthenticated', 'invalid code');
     given(ada, started, enabled, used(3)).when(useBackupCode, used(4).data).then(used(4));
+  });
+
+  it('for a backup is accepted again for the sign-in that used it, and for no other', () => {
+    const history = [ada, started, enabled, used(3, SIGN_IN)] as const;
+    given(...history)
+      .when(useBackupCode, used(3, SIGN_IN).data)
+      .thenNothing();
+    for (const other of [used(3, ANOTHER), used(3)])
+      given(...history)
+        .when(useBackupCode, other.data)
+        .thenRefused('unauthenticated', 'invalid code');
+    given(ada, started, enabled, used(3))
+      .when(useBackupCode, used(3, SIGN_IN).data)
+      .thenRefused('unauthenticated', 'invalid code');
+    given(...history)
+      .when(useBackupCode, { ...used(3, SIGN_IN).data, backupCodesRef: OTHER_REF })
+      .thenRefused('unauthenticated');
   });
 
   it('for a backup is invalid once its set was replaced', () => {

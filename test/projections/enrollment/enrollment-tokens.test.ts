@@ -23,6 +23,11 @@ describe('the enrollment tokens', () => {
     ]);
   });
 
+  it('are pending again if nobody heard of the enrollment', () => {
+    const returned = recorded({ type: 'EnrollmentTokenReturned', data: { tokenId, deviceId: DEVICE } }, 3);
+    expect(rowsAfter(enrollmentTokens, [issued, used, returned])).toMatchObject([{ used_at: null, device_id: DEVICE }]);
+  });
+
   it('record who revoked them, and when', () => {
     const revoked = recorded({ type: 'EnrollmentTokenRevoked', data: { tokenId } }, 2);
     expect(rowsAfter(enrollmentTokens, [issued, revoked])).toMatchObject([

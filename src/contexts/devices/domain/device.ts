@@ -42,6 +42,12 @@ export interface DeviceState {
   readonly isConfirmed: boolean;
   /** An administrator allows the revoked device to enroll once more. */
   readonly mayReenroll: boolean;
+  /** The token of the enrollment that is being recorded; undefined afterwards. */
+  readonly presentedToken: string | undefined;
+  /** The token of the latest enrollment; undefined: it needed none. */
+  readonly enrolledWith: string | undefined;
+  /** The same token, if nobody holds the certificate that it got: it enrolls this device once more. */
+  readonly returnedToken: string | undefined;
 }
 
 const initial: DeviceState = {
@@ -56,8 +62,16 @@ const initial: DeviceState = {
   holdsFingerprint: false,
   isConfirmed: false,
   mayReenroll: false,
+  presentedToken: undefined,
+  enrolledWith: undefined,
+  returnedToken: undefined,
 };
-const cutOff = { certificates: [], completedWipe: undefined, accessKeyDigest: undefined } as const;
+const cutOff = {
+  certificates: [],
+  completedWipe: undefined,
+  accessKeyDigest: undefined,
+  returnedToken: undefined,
+} as const;
 
 /** Former certificates that stay valid for a while: the oldest, and the newest of the others. */
 const KEPT = 4;
@@ -82,6 +96,7 @@ function enrolled(state: DeviceState, data: Data<'DeviceEnrolled'>): DeviceState
     isConfirmed,
     holdsFingerprint: state.status === 'none' ? besideDeviceId === null : state.holdsFingerprint,
     certificates: state.certificates,
+    enrolledWith: state.presentedToken,
   };
 }
 
@@ -133,7 +148,9 @@ const wiped = (state: DeviceState): DeviceState => ({
 export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) => {
   switch (event.type) {
     case 'EnrollmentTokenUsed':
-      return state;
+      return { ...state, presentedToken: event.data.tokenId };
+    case 'EnrollmentTokenReturned':
+      return { ...state, returnedToken: event.data.tokenId };
     case 'DeviceEnrolled':
       return enrolled(state, event.data);
     case 'DeviceReenrollmentAllowed':

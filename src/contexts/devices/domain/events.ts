@@ -19,6 +19,13 @@ export const deviceEvents = defineEvents('device', {
     about: { resource: 'enrollmentToken', id: 'tokenId' },
     audit: 'enrollment_token.used',
   },
+  /** The response with the certificate was lost to an outage: until this device has another one, the token counts again for it. */
+  EnrollmentTokenReturned: {
+    version: 1,
+    schema: z.object({ tokenId: uuid(), deviceId: uuid() }),
+    about: { resource: 'enrollmentToken', id: 'tokenId' },
+    audit: 'enrollment_token.returned',
+  },
   DeviceEnrolled: {
     version: 2,
     schema: z.object({

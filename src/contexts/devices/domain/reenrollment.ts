@@ -10,6 +10,8 @@ export interface EnrollmentProof {
   readonly userId: string | null;
   /** Serial number of the certificate on the connection, if that certificate was accepted for this device. */
   readonly certificateSerial: string | null;
+  /** The id of the token; null: it needs none. */
+  readonly tokenId: string | null;
 }
 
 /**
@@ -28,7 +30,7 @@ export const DEVICE_REVOKED = forbidden('device_revoked');
 
 export function enrollmentKindOf(
   state: DeviceState,
-  { userId, certificateSerial }: EnrollmentProof,
+  { userId, certificateSerial, tokenId }: EnrollmentProof,
   now: number,
 ): EnrollmentKind {
   switch (state.status) {
@@ -40,7 +42,12 @@ export function enrollmentKindOf(
       return state.mayReenroll ? 'allowed' : 'revoked';
     default: {
       if (userId !== null) return userId === state.userId ? 'same' : 'unproven';
+      if (isReturned(state, tokenId)) return 'same';
       return certificateSerial !== null && heldCertificate(state, certificateSerial, now) ? 'same' : 'unproven';
     }
   }
 }
+
+/** True if the token enrolled this device, and nobody holds the certificate. */
+export const isReturned = ({ returnedToken }: DeviceState, tokenId: string | null): boolean =>
+  tokenId !== null && returnedToken === tokenId;

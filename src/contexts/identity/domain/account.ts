@@ -28,8 +28,8 @@ export interface MfaState {
   readonly backupCodesRef: string;
   /** The time step (RFC 6238) of the code that enabled the factor: that code and older ones are used up. */
   readonly enabledStep: number;
-  /** Indexes of the used backup codes. */
-  readonly usedBackupCodes: ReadonlySet<number>;
+  /** Indexes of the used backup codes, with the sessions of the sign-ins that used them. */
+  readonly usedBackupCodes: ReadonlyMap<number, string | undefined>;
 }
 
 interface NewAccount {
@@ -88,7 +88,7 @@ export const withMfa = <A extends AccountState>(
 ): A => ({
   ...account,
   pendingTotpSecretRef: undefined,
-  mfa: { totpSecretRef, backupCodesRef, enabledStep: step, usedBackupCodes: new Set() },
+  mfa: { totpSecretRef, backupCodesRef, enabledStep: step, usedBackupCodes: new Map() },
 });
 
 export const withoutMfa = <A extends AccountState>(account: A): A => ({
@@ -97,9 +97,15 @@ export const withoutMfa = <A extends AccountState>(account: A): A => ({
   pendingTotpSecretRef: undefined,
 });
 
-export const withBackupCodeUsed = <A extends AccountState>(account: A, place: number): A =>
+export const withBackupCodeUsed = <A extends AccountState>(
+  account: A,
+  { place, sessionId }: { readonly place: number; readonly sessionId?: string | undefined },
+): A =>
   account.mfa
-    ? { ...account, mfa: { ...account.mfa, usedBackupCodes: new Set(account.mfa.usedBackupCodes).add(place) } }
+    ? {
+        ...account,
+        mfa: { ...account.mfa, usedBackupCodes: new Map(account.mfa.usedBackupCodes).set(place, sessionId) },
+      }
     : account;
 
 /** True if a temporary password has expired, although it may be the right one. */

@@ -10,10 +10,15 @@ interface Confirmed {
   /** The secret that the right code belongs to. */
   readonly totpSecretRef: string;
 }
-interface PresentedPlace {
+export interface PresentedPlace {
   readonly backupCodesRef: string;
   /** The index of the code. */
   readonly place: number;
+  /** The session that the sign-in begins. */
+  readonly sessionId?: string | undefined;
+}
+interface SignInBegun {
+  readonly sessionId?: string | undefined;
 }
 
 /**
@@ -31,12 +36,21 @@ export function refuseEnabling(account: AccountState | undefined, { totpSecretRe
   return account!.pendingTotpSecretRef === totpSecretRef ? undefined : conflict('mfa_restarted');
 }
 
-/** A backup code is accepted once, and never after its set was replaced. */
-export function refuseBackupCode(
+/** True if a code was used by the same sign-in before. */
+export const isSameSignIn = (before: SignInBegun, now: SignInBegun): boolean =>
+  now.sessionId !== undefined && now.sessionId === before.sessionId;
+
+/**
+ * A backup code is accepted for one sign-in, and never after its set was replaced. A sign-in that something away has interrupted
+ * is repeated with its code: `used-before`.
+ */
+export function useOfBackupCode(
   mfa: MfaState | undefined,
-  { backupCodesRef, place }: PresentedPlace,
-): Failure | undefined {
-  return mfa?.backupCodesRef !== backupCodesRef || mfa.usedBackupCodes.has(place)
-    ? unauthenticated('invalid_code')
-    : undefined;
+  { backupCodesRef, place, sessionId }: PresentedPlace,
+): 'first' | 'used-before' | Failure {
+  if (mfa?.backupCodesRef !== backupCodesRef) return unauthenticated('invalid_code');
+  if (!mfa.usedBackupCodes.has(place)) return 'first';
+  return isSameSignIn({ sessionId: mfa.usedBackupCodes.get(place) }, { sessionId })
+    ? 'used-before'
+    : unauthenticated('invalid_code');
 }

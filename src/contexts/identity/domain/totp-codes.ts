@@ -7,7 +7,13 @@ import { uuid, type TenantId } from '../../../platform/kernel/ids.ts';
  * The accepted one-time codes of an admin's secret. They have their own stream beside the tenant's or the
  * organization's, because every sign-in adds to it. Events contain no code, only its time step (RFC 6238 §4.2).
  */
-const schema = z.object({ adminId: uuid(), totpSecretRef: uuid(), step: z.int() });
+const schema = z.object({
+  adminId: uuid(),
+  totpSecretRef: uuid(),
+  step: z.int(),
+  /** The session that the sign-in with this code begins. Absent in events from before decision 0208. */
+  sessionId: uuid().optional(),
+});
 export const totpEvents = defineEvents('totp', {
   TotpCodeAccepted: {
     version: 1,
@@ -23,11 +29,19 @@ export const totpEvents = defineEvents('totp', {
   },
 });
 
-/** The newest accepted step of each secret. */
-export type TotpState = ReadonlyMap<string, number>;
+interface AcceptedStep {
+  readonly step: number;
+  readonly sessionId: string | undefined;
+}
 
-export const totp = defineAggregate<TotpState, typeof totpEvents>(totpEvents, new Map(), (state, { data }) =>
-  new Map(state).set(data.totpSecretRef, Math.max(data.step, state.get(data.totpSecretRef) ?? 0)),
+/** The newest accepted step of each secret. */
+export type TotpState = ReadonlyMap<string, AcceptedStep>;
+
+export const totp = defineAggregate<TotpState, typeof totpEvents>(
+  totpEvents,
+  new Map(),
+  (state, { data: { totpSecretRef, step, sessionId } }) =>
+    step > (state.get(totpSecretRef)?.step ?? 0) ? new Map(state).set(totpSecretRef, { step, sessionId }) : state,
 );
 
 /**

@@ -135,7 +135,8 @@ export const organizationEvents = defineEvents('organization', {
   },
   OrgAdminBackupCodeUsed: {
     version: 1,
-    schema: z.object({ adminId: uuid(), backupCodesRef: secretRef, place: z.int() }),
+    // `sessionId`: the session that the sign-in begins; absent in events from before decision 0208.
+    schema: z.object({ adminId: uuid(), backupCodesRef: secretRef, place: z.int(), sessionId: uuid().optional() }),
     about,
     audit: 'org_admin.backup_code_used',
   },

@@ -134,7 +134,7 @@ function changedAdmin(admin: OrgAdminState, event: OrgAdminChange): OrgAdminStat
     case 'OrgAdminMfaEnabled':
       return withMfa(admin, event.data);
     case 'OrgAdminBackupCodeUsed':
-      return withBackupCodeUsed(admin, event.data.place);
+      return withBackupCodeUsed(admin, event.data);
     case 'OrgAdminMfaDisabled':
       return withoutMfa(admin);
   }

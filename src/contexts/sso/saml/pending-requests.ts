@@ -79,14 +79,14 @@ export class PendingRequests {
     };
   }
 
-  /** For a response that nobody could look at: it does not count. */
+  /** For a response that nobody could look at, or that something away has kept from its effect: it does not count. */
   async giveBack(relayState: string, { useId }: Pick<OpenRequest, 'useId'>): Promise<void> {
     await this.#tokens.giveBack('saml-request', relayState.slice(1), { useId });
   }
 
-  /** Uses up the request. Throws `SamlRefused` for every response after the first. */
-  async close(relayState: string): Promise<void> {
-    if (!(await this.#tokens.discard('saml-request', relayState.slice(1))))
+  /** Uses up the request, until this response is given back. Throws `SamlRefused` for every response after the first. */
+  async close(relayState: string, response: Pick<OpenRequest, 'useId'>): Promise<void> {
+    if (!(await this.#tokens.finish('saml-request', relayState.slice(1), response)))
       refuseSaml('replayed', 'the request was already used');
   }
 

@@ -19,7 +19,7 @@ import type { Issued, ProviderSessions } from './provider-sessions.ts';
 import { SamlRefused, type SamlRefusal } from './refused.ts';
 import { serviceProviderMetadata, type ServiceProvider } from './service-provider.ts';
 import { emailOf } from './subject.ts';
-import { useOnce } from './used-messages.ts';
+import { forgetUse, useOnce } from './used-messages.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import type { AggregateLoader } from '../../../platform/execution/aggregate-loader.ts';
 import type { Lookups } from '../../identity/lookups.ts';
@@ -97,13 +97,15 @@ export interface FinishedSamlSignIn {
 
 /**
  * Returns the admin that the provider vouches for, and the provider's session. Request and assertion are used up only if the response is valid.
- * Throws `SamlRefused` and `SsoRefused`.
+ * Throws `SamlRefused` and `SsoRefused`. `giveBackOn503` gets what makes both count again.
  */
 export async function finishSamlSignIn(
   services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlCallback,
   { tenantId, configId, requestId, reauthenticates, version: begunWith, useId }: OpenRequest,
+  giveBackOn503: (giveBack: () => Promise<void>) => void,
 ): Promise<FinishedSamlSignIn> {
+  giveBackOn503(() => services.pendingSamlRequests.giveBack(relayState, { useId }));
   const now = await basisNow(services.loader, 'tenant', tenantId, configId);
   const basis = { ...now, version: begunWith ?? now.version };
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
@@ -127,13 +129,12 @@ export async function finishSamlSignIn(
     samlResponse,
     expected,
     certificates,
-  ).catch(async (error: unknown) => {
-    if (!(error instanceof SamlRefused)) await services.pendingSamlRequests.giveBack(relayState, { useId });
-    throw error;
-  });
-  await services.pendingSamlRequests.close(relayState);
+  );
+  await services.pendingSamlRequests.close(relayState, { useId });
   const used = { kind: 'assertion', tenantId, configId, issuer: idpEntityId, id: assertionId, endsAt } as const;
-  await useOnce(services.database.service, used);
+  const { service } = services.database;
+  const deliveryId = await useOnce(service, used);
+  giveBackOn503(() => forgetUse(service, used, deliveryId));
   // The response may have waited for its turn.
   if (!(await isStillCarried(services.loader, 'tenant', tenantId, basis)))
     throw new SsoRefused('sso_not_configured', CHANGED);

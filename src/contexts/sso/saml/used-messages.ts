@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { whenBack } from '../../../platform/database/when-back.ts';
+import { Restitution } from '../../../platform/database/when-back.ts';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { NamedByLogout } from './logout-marks.ts';
@@ -28,6 +28,7 @@ const DELETE = `
   delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 and payload->>'deliveryId' = $4`;
 /** Longer than any outage that a person waits for. */
 const FORGET_MS = 120_000;
+const restitution = new Restitution();
 
 /**
  * Stores a message's id for as long as the message counts: of any number of deliveries, to any process, one counts.
@@ -35,6 +36,7 @@ const FORGET_MS = 120_000;
  * this delivery.
  */
 export async function useOnce(pool: TenantPool, used: UsedMessage): Promise<string> {
+  await restitution.first(nameOf(used));
   const deliveryId = randomUUID();
   return store(pool, used, deliveryId).catch((error: unknown) => {
     if (!(error instanceof SamlRefused)) void forgetUse(pool, used, deliveryId);
@@ -56,7 +58,12 @@ async function store(pool: TenantPool, used: UsedMessage, deliveryId: string): P
 
 /** For a delivery that could not take effect: the next one counts, as soon as the database is there. */
 export const forgetUse = (pool: TenantPool, used: UsedMessage, deliveryId: string): Promise<void> =>
-  whenBack(FORGET_MS, () => pool.inTime(used.tenantId, DELETE, [...keyOf(used), deliveryId]));
+  restitution.whenBack(nameOf(used), FORGET_MS, () => pool.inTime(used.tenantId, DELETE, [...keyOf(used), deliveryId]));
+
+const nameOf = (used: UsedMessage): string => {
+  const [purpose, digest] = keyOf(used);
+  return `${used.tenantId} ${purpose} ${digest.toString('hex')}`;
+};
 
 const keyOf = ({ kind, issuer, id }: UsedMessage): [purpose: string, digest: Buffer] => [
   `saml-${kind}`,

@@ -49,7 +49,7 @@ export function foldAdmin(admin: AdminState, event: TenantEvent): AdminState {
     case 'AdminMfaEnabled':
       return withMfa(admin, event.data);
     case 'AdminBackupCodeUsed':
-      return withBackupCodeUsed(admin, event.data.place);
+      return withBackupCodeUsed(admin, event.data);
     case 'AdminMfaDisabled':
       return withoutMfa(admin);
     default:

@@ -134,7 +134,8 @@ export const tenantEvents = defineEvents('tenant', {
   },
   AdminBackupCodeUsed: {
     version: 1,
-    schema: z.object({ adminId, backupCodesRef: secretRef, place: z.int() }),
+    // `sessionId`: the session that the sign-in begins; absent in events from before decision 0208.
+    schema: z.object({ adminId, backupCodesRef: secretRef, place: z.int(), sessionId: uuid().optional() }),
     about: aboutAdmin,
     audit: 'admin_user.backup_code_used',
   },

@@ -15,6 +15,7 @@ import { orThrow } from '../../../../src/platform/kernel/failure.ts';
 import type { TenantId } from '../../../../src/platform/kernel/ids.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { browser, enrolledDevice, enrollmentTokenOf, tryToEnroll } from '../../../dsl/enrolled-device.ts';
+import { unavailableOnce } from '../../../dsl/unavailable-once.ts';
 import { hasOpenssl, openssl, withOpenssl } from '../../../platform/pki/openssl.ts';
 
 const DAY = 86_400_000;
@@ -83,6 +84,35 @@ describe('enrollment over HTTP', () => {
         expect(Date.parse(asked.body.expiresAt)).toBeGreaterThanOrEqual(before + 30 * DAY);
         expect(Date.parse(asked.body.expiresAt)).toBeLessThanOrEqual(Date.now() + 30 * DAY);
       }
+    });
+
+    it.each(['bound', 'not bound'])('that is %s counts again if a 503 hid that it was used', async (kind) => {
+      const tenant = await app.newTenant();
+      const { admin } = tenant;
+      const userId =
+        kind === 'bound'
+          ? (await admin.post('/api/v1/admin/users', { email: 'lost@acme.example', displayName: 'Lost' })).body.id
+          : undefined;
+      const token = await enrollmentTokenOf(tenant, userId);
+      const about = browser();
+      const enroll = (over: object = {}) => tryToEnroll(app, tenant.tenantId, token, { ...about, ...over });
+      const restore = unavailableOnce(app.services.executor, 'EnrollDevice', 'after');
+      expect((await enroll().finally(restore)).status).toBe(503);
+      const statuses = async () =>
+        ((await admin.get('/api/v1/admin/enrollment/tokens')).body.tokens as { status: string }[]).map(
+          ({ status }) => status,
+        );
+      await expect.poll(statuses).toEqual(['valid']);
+      // Without an employee, only the fingerprint says that it is the same browser.
+      if (kind === 'not bound')
+        expect((await enroll({ deviceFingerprint: 'another' })).body.code).toBe('invalid_enrollment_token');
+      const again = await enroll();
+      expect(again.status).toBe(200);
+      expect(await statuses()).toEqual(['used']);
+      const devices = (await admin.get('/api/v1/admin/devices')).body.devices as { id: string }[];
+      expect(devices.map(({ id }) => id)).toEqual([again.body.deviceId]);
+      expect((await admin.get('/api/v1/admin/users')).body.total).toBe(1);
+      expect((await enroll()).status).toBe(401);
     });
 
     it('is valid no longer than the license, whatever is requested', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PASSWORD, sharedApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
+import { unavailableOnce } from '../../../dsl/unavailable-once.ts';
 import { challenge, codeOf, login, proofOf, secondFactorOf, verify } from '../../../dsl/second-factor.ts';
 
 const MFA = '/api/v1/admin/mfa';
@@ -157,6 +158,33 @@ describe('the second factor', () => {
     const mfaToken = await challenge(app, tenant);
     const rights = [{ code: await codeOf(secret) }, ...backupCodes.slice(0, 3).map((backupCode) => ({ backupCode }))];
     expect(statuses(await Promise.all(rights.map((presented) => verify(app, mfaToken, presented))), 200)).toBe(1);
+  });
+
+  it.each([
+    ['code', 'AcceptTotpCode', 'after'],
+    ['code', 'StartSession', 'before'],
+    ['code', 'StartSession', 'after'],
+    ['code', 'RecordLoginSuccess', 'after'],
+    ['backupCode', 'UseBackupCode', 'after'],
+    ['backupCode', 'StartSession', 'after'],
+  ] as const)('of kind %s counts again after a 503, here %s (%s), for that sign-in only', async (kind, name, when) => {
+    const tenant = await app.newTenant();
+    const { secret, backupCodes } = await secondFactorOf(tenant.admin);
+    const mfaToken = await challenge(app, tenant);
+    const presented = kind === 'code' ? { code: await codeOf(secret) } : { backupCode: backupCodes[0] };
+    const restore = unavailableOnce(app.services.executor, name, when);
+    expect((await verify(app, mfaToken, presented).finally(restore)).status).toBe(503);
+    // The code belongs to that sign-in.
+    if (name !== 'StartSession' || when === 'after')
+      expect((await verify(app, await challenge(app, tenant), presented)).status).toBe(401);
+    const again = await verify(app, mfaToken, presented);
+    expect(again.status).toBe(200);
+    const client = app.as(again.body.accessToken);
+    expect((await client.get(`${MFA}/status`)).body.backupCodesRemaining).toBe(kind === 'code' ? 10 : 9);
+    // One session, beside the first of the tenant.
+    expect((await client.get(`${ME}/sessions`)).body.sessions).toHaveLength(2);
+    expect((await verify(app, mfaToken, presented)).body).toMatchObject({ error: 'invalid or expired token' });
+    expect((await verify(app, await challenge(app, tenant), presented)).status).toBe(401);
   });
 
   it('checks at most five wrong codes, however many are concurrent and under however many challenges', async () => {

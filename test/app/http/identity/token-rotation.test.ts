@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compose } from '../../../../src/app/compose/compose.ts';
 import { tokenKeyGeneration } from '../../../../src/contexts/identity/token-key-generation.ts';
+import { DatabaseTimeout } from '../../../../src/platform/database/unavailable.ts';
 import { newLogger } from '../../../../src/platform/observability/logger.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { cheapPasswords } from '../../../dsl/cheap-passwords.ts';
 import { login } from '../../../dsl/second-factor.ts';
+import { unavailableOnce } from '../../../dsl/unavailable-once.ts';
 
 const REFRESH = '/api/v1/auth/refresh';
 
@@ -44,6 +46,64 @@ describe('tokens', () => {
     expect((await refresh(refreshToken)).status).toBe(401);
     expect((await refresh(left.body.refreshToken)).status).toBe(401);
   });
+
+  /** As if this much time had passed since the token was used. */
+  const wait = (accessToken: string, interval = '1 hour') =>
+    app.services.accessTokens
+      .verify(accessToken)
+      .then((claims) =>
+        app.services.database.owner.query(
+          'update refresh_tokens set spent_at = spent_at - $2::interval where session_id = $1',
+          [claims!.sessionId, interval],
+        ),
+      );
+
+  /** The refresh uses the token, and then finds something away. */
+  async function interruptedRefresh(refreshToken: string) {
+    const away = vi.spyOn(app.services.lookups, 'adminSession').mockRejectedValueOnce(new DatabaseTimeout(1));
+    const { status } = await refresh(refreshToken).finally(() => away.mockRestore());
+    expect(status).toBe(503);
+  }
+
+  it('for refresh count until their successor is used, if the response that held it was lost to an outage', async () => {
+    const { accessToken, refreshToken } = await signIn();
+    await interruptedRefresh(refreshToken);
+    await wait(accessToken);
+    // The retry meets the same.
+    await interruptedRefresh(refreshToken);
+    await wait(accessToken);
+    const { status, body } = await refresh(refreshToken);
+    expect([status, await liveOf(accessToken)]).toEqual([200, 1]);
+    // That response came: from now on it has the usual grace.
+    expect((await refresh(refreshToken)).body.refreshToken).toBe(body.refreshToken);
+    await wait(accessToken);
+    expect((await refresh(refreshToken)).status).toBe(401);
+    expect((await refresh(body.refreshToken)).status).toBe(401);
+  });
+
+  it('for refresh that are copies remain copies, whatever was lost to an outage', async () => {
+    const used = await signIn();
+    await interruptedRefresh(used.refreshToken);
+    await wait(used.accessToken);
+    const next = (await refresh(used.refreshToken)).body.refreshToken as string;
+    expect((await refresh(next)).status).toBe(200);
+    await interruptedCopy(used.refreshToken);
+    expect((await refresh(used.refreshToken)).status).toBe(401);
+    expect((await refresh(next)).status).toBe(401);
+
+    const old = await signIn();
+    expect((await refresh(old.refreshToken)).status).toBe(200);
+    await wait(old.accessToken);
+    await interruptedCopy(old.refreshToken);
+    expect((await refresh(old.refreshToken)).status).toBe(401);
+    expect((await app.as(old.accessToken).get('/api/v1/admin/me')).status).toBe(401);
+  });
+
+  /** The refresh finds that the token is a copy, and that it cannot end the session. */
+  async function interruptedCopy(refreshToken: string) {
+    const restore = unavailableOnce(app.services.executor, 'EndSession');
+    expect((await refresh(refreshToken).finally(restore)).status).toBe(503);
+  }
 
   it('for refresh cannot be predicted from those of another session', async () => {
     const [one, two] = [await signIn(), await signIn()];

@@ -80,7 +80,7 @@ describe.each(['tenant', 'organization'] as const)('the audit log of a %s has a 
       when === 'before'
         ? unavailableOnce(executor, 'StartSession')
         : (() => {
-            const spy = vi.spyOn(oneTimeTokens, 'discard').mockRejectedValueOnce(new DatabaseTimeout(1));
+            const spy = vi.spyOn(oneTimeTokens, 'finish').mockRejectedValueOnce(new DatabaseTimeout(1));
             return () => spy.mockRestore();
           })();
     expect((await exchange()).status).toBe(503);

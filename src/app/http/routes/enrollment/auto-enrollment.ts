@@ -123,7 +123,7 @@ async function enrollAgent(
   return enrollmentTargetOf(
     services,
     tenantId,
-    { fingerprint: deviceFingerprint, userId: null, shown },
+    { fingerprint: deviceFingerprint, userId: null, tokenId: null, shown },
     async (target) => {
       const { deviceId, besideDeviceId } = target;
       const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;

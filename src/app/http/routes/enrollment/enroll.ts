@@ -17,6 +17,7 @@ import {
 } from '../../../../contexts/enrollment/domain/extension-address.ts';
 import { tenant, tenantStream } from '../../../../contexts/tenants/domain/tenant.ts';
 import { FailureError } from '../../../../platform/kernel/failure.ts';
+import type { ReturnedTokens } from '../../../../contexts/enrollment/returned-tokens.ts';
 import { deviceAccess, openAccess } from '../../access.ts';
 import {
   enrollmentTargetNow,
@@ -25,7 +26,9 @@ import {
   type EnrollmentTarget,
 } from './enrollment-target.ts';
 import { credentialForm, enrolledView, enrolledViewOf, possibleForm } from './device-credentials.ts';
+import { giveBackOn503 } from '../../plugins/given-back.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
+import { actorOf } from '../../principal.ts';
 import { refuseWithoutTls } from '../../confidential-request.ts';
 import { routeWith, type CallerContext, type HandlerContext, type RouteGroup } from '../../route.ts';
 import { requiredTenant } from '../../tenant-header.ts';
@@ -38,6 +41,7 @@ import type { Position } from '../../../../platform/kernel/event.ts';
 
 export type EnrollRouteDependencies = DeviceIdentityDependencies &
   DeviceOfFingerprintDependencies & {
+    readonly returnedTokens: ReturnedTokens;
     readonly log: Logger;
     readonly config: ExtensionAddressSettings & { readonly devMode: boolean };
     readonly ports: WithAggregates;
@@ -125,16 +129,20 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
         const { browserVersion = null, osType = null, osVersion = null, ...required } = about;
         const described = { ...required, browserVersion, osType, osVersion, hostname: null, agentVersion: null };
         const { tokenId, tokenDigest } = identifyToken(token);
+        await services.returnedTokens.first(tenantId, tokenId);
         const [issued, shown] = await Promise.all([
           services.ports.aggregates.load(enrollmentToken, enrollmentTokenStream(tenantId, tokenId)),
           identifyDevice(request, services),
         ]);
-        const enrolling = { fingerprint: body.deviceFingerprint, userId: issued.userId, shown };
+        const enrolling = { fingerprint: body.deviceFingerprint, userId: issued.userId, shown, tokenId };
         const arrived = await enrollmentTargetNow(services, tenantId, enrolling);
         const enrollAs = async (target: EnrollmentTarget) => {
           const { deviceId, besideDeviceId, expectedSerial } = target;
           const behalf: CallerContext = { tenantId, actor: { kind: 'device', id: deviceId } };
           const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
+          giveBackOn503(request, () =>
+            services.returnedTokens.add({ tenantId, tokenId, deviceId, actor: actorOf(undefined, request) }),
+          );
           const { result } = await run(
             enrollDevice,
             {

@@ -8,6 +8,8 @@ import {
   userFingerprintClaim,
   type DeviceState,
 } from '../../../../contexts/devices/domain/device.ts';
+import { isReturned } from '../../../../contexts/devices/domain/reenrollment.ts';
+import { singleUse } from '../../../../contexts/enrollment/domain/enrollment-token.ts';
 import { streamSubject } from '../../../../platform/kernel/aggregate.ts';
 import { FailureError, temporarilyUnavailable } from '../../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../../platform/kernel/ids.ts';
@@ -28,6 +30,8 @@ export interface EnrollingDevice {
   readonly userId: string | null;
   /** The device whose credential the request carries. */
   readonly shown: DevicePrincipal | undefined;
+  /** The id of its token; null: it needs none. */
+  readonly tokenId: string | null;
 }
 
 export interface EnrollmentTarget {
@@ -83,20 +87,28 @@ const fresh = (besideDeviceId: string | null): EnrollmentTarget => ({
 export async function enrollmentTargetNow(
   { ports }: DeviceOfFingerprintDependencies,
   tenantId: TenantId,
-  { fingerprint, userId, shown }: EnrollingDevice,
+  { fingerprint, userId, shown, tokenId }: EnrollingDevice,
 ): Promise<EnrollmentTarget> {
   const candidateOf = async (stream: string | undefined): Promise<Candidate | undefined> =>
     stream === undefined
       ? undefined
       : { deviceId: streamSubject(stream), state: await ports.aggregates.load(device, stream) };
-  const [holderStream, ofUserStream] = await Promise.all([
+  const [usedBy, holderStream, ofUserStream] = await Promise.all([
+    tokenId === null ? undefined : ports.claimHolder(tenantId, singleUse(tokenId)),
     ports.claimHolder(tenantId, fingerprintClaim(fingerprint)),
     userId === null ? undefined : ports.claimHolder(tenantId, userFingerprintClaim(fingerprint, userId)),
   ]);
   const isFor = (principal: DevicePrincipal): boolean =>
     principal.tenantId === tenantId && (userId === null || userId === principal.userId);
   const shownStream = shown && isFor(shown) ? deviceStream(tenantId, shown.deviceId) : undefined;
-  const [itself, holder, ofUser] = await Promise.all([shownStream, holderStream, ofUserStream].map(candidateOf));
+  // Revoked before its use: the token itself holds the claim.
+  const usedByDevice = usedBy?.startsWith(deviceStream(tenantId, '')) ? usedBy : undefined;
+  const [enrolled, itself, holder, ofUser] = await Promise.all(
+    [usedByDevice, shownStream, holderStream, ofUserStream].map(candidateOf),
+  );
+  // A repetition, after an outage in which nobody heard that the first time succeeded.
+  if (enrolled && isRepeated(enrolled.state, { fingerprint, userId, tokenId }))
+    return known(enrolled);
   if (itself?.state.fingerprint === fingerprint) return known(itself);
   if (ofUser && ofUser.state.userId === userId) return known(ofUser);
   if (!holder) return fresh(null);
@@ -111,3 +123,9 @@ interface Candidate {
 /** A browser may continue as the device with its fingerprint if that device is revoked or belongs to the same user. */
 const mayBe = ({ status, userId: holderId }: DeviceState, userId: string | null): boolean =>
   status === 'revoked' || (userId !== null && holderId === userId);
+
+const isRepeated = (
+  state: DeviceState,
+  { fingerprint, userId, tokenId }: Pick<EnrollingDevice, 'fingerprint' | 'userId' | 'tokenId'>,
+): boolean =>
+  isReturned(state, tokenId) && state.fingerprint === fingerprint && (userId === null || userId === state.userId);

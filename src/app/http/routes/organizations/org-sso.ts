@@ -12,7 +12,7 @@ import {
   issueOrgReauthentication,
   type ReauthenticationDependencies,
 } from '../../../../contexts/identity/reauthentication.ts';
-import { openSession, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
+import { openSession, sessionIdOf, type SignInDependencies } from '../../../../contexts/identity/sign-in.ts';
 import { SsoRefused, type SsoSignInDependencies } from '../../../../contexts/identity/sso-sign-in.ts';
 import type { Actor } from '../../../../platform/kernel/actor.ts';
 import { loggedOutSince, recordRefusedExchange, type CodeOwner } from '../../../../contexts/sso/refused-exchange.ts';
@@ -25,12 +25,17 @@ import {
 } from '../../../../contexts/sso/oidc-sign-in.ts';
 import { admitOrgAdmin, enabledOrgConfig, type OrgOidcDependencies } from '../../../../contexts/sso/org-oidc.ts';
 import { ownerWithSso } from '../../../../contexts/sso/claimed-owner.ts';
-import { beginUnlessLoggedOut, sessionIdOf } from '../../../../contexts/sso/begin-unless-logged-out.ts';
+import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { codeUnlessLoggedOut } from '../../../../contexts/sso/code-unless-logged-out.ts';
 import { loginHint, orgRefusalAddress } from '../../../../contexts/sso/page-return.ts';
-import { AUTHORIZATION_SECONDS, type PendingAuthorization } from '../../../../contexts/sso/pending-authorization.ts';
+import {
+  AUTHORIZATION_SECONDS,
+  giveBackCallback,
+  type PendingAuthorization,
+} from '../../../../contexts/sso/pending-authorization.ts';
 import { ORG_OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { openAccess } from '../../access.ts';
+import { giveBackOn503 } from '../../plugins/given-back.ts';
 import { clearBrowserSecret, setBrowserSecret, readBrowserSecret } from '../../browser-cookie.ts';
 import { setLogoutHint } from '../../logout-hint-cookie.ts';
 import { actorOf } from '../../principal.ts';
@@ -63,7 +68,7 @@ const loginQuery = z.object({ ...organizationQuery, ...reauthenticationQuery, lo
 /** Begins the session of a sign-in, and its proof. Throws `SsoRefused` if a logout came in between. */
 async function sessionOf(
   services: OrgSsoRouteDependencies,
-  { organizationId: tenantId, admin, vouchedBy, reauthenticated, provider }: RedeemedOrgHandoff,
+  { organizationId: tenantId, admin, vouchedBy, reauthenticated, provider, use }: RedeemedOrgHandoff,
   code: string,
   actor: Actor,
 ) {
@@ -73,7 +78,7 @@ async function sessionOf(
   const opened = { tenantId, sessionId, epoch, role, vouchedBy, actor };
   const tokens = await beginUnlessLoggedOut(
     services,
-    { tenantId, sessionId, purpose: 'org-handoff', code, actor },
+    { tenantId, sessionId, purpose: 'org-handoff', code, use, actor },
     () => openSession(services, { ...opened, subjectId: adminId, subjectKind: 'org_admin', method: 'org_sso' }),
   );
   if (!tokens) throw loggedOutSince(adminId);
@@ -157,6 +162,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
             find,
             (authorization) => (believed = authorization),
           );
+          giveBackOn503(request, () => giveBackCallback(services, state, finished.accepted));
           const { authorization, identity, basis, browserSecret, secure, idToken, provider } = finished;
           const admin = await admitOrgAdmin(services, authorization.owner, identity);
           const code = await codeUnlessLoggedOut(
@@ -209,7 +215,8 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         let owner: CodeOwner | undefined;
         try {
           const redeemed = await redeemOrgHandoff(services, code, proof, (known) => (owner = known));
-          const { organizationId, admin } = redeemed;
+          const { organizationId, admin, use } = redeemed;
+          giveBackOn503(request, () => services.oneTimeTokens.giveBack('org-handoff', code, use));
           const tokens = await sessionOf(services, redeemed, code, actor);
           return { ...tokens, user: await shown(ask(getOrgAdmin, { adminId: admin.adminId }, organizationId)) };
         } catch (error) {

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { getAdminUser } from '../../../../../queries/admins/get-admin-user.ts';
+import { sessionIdOf } from '../../../../contexts/identity/sign-in.ts';
 import {
   admitAdmin,
   openSsoSession,
@@ -37,11 +37,13 @@ import {
 import {
   oidcStartedOnPage,
   AUTHORIZATION_SECONDS,
+  giveBackCallback,
   type PendingAuthorization,
 } from '../../../../contexts/sso/pending-authorization.ts';
 import { OIDC_CALLBACK, OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { isProviderAway } from '../../../../contexts/sso/openid-refusals.ts';
 import { openAccess } from '../../access.ts';
+import { giveBackOn503 } from '../../plugins/given-back.ts';
 import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { setLogoutHint } from '../../logout-hint-cookie.ts';
 import { wantsPage } from '../../refusal-page.ts';
@@ -145,6 +147,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           tenantOidcConfig(services),
           (authorization) => (believed = authorization),
         );
+        giveBackOn503(request, () => giveBackCallback(services, state, finished.accepted));
         const { authorization, identity, basis, secure, idToken, provider } = finished;
         clearBrowserSecret(reply, state, secure);
         const { owner: tenantId, challenge, reauthenticates: reauthenticated } = authorization;
@@ -159,7 +162,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           ),
         );
         if (challenge !== null) return redirect(reply, 302, handoverAddress(tenantId, 'oidc', code));
-        const sessionId = randomUUID();
+        const sessionId = sessionIdOf(state);
         await services.oidcSessions.remember(tenantId, sessionId, provider);
         const proof = { method: 'oidc', vouchedBy: basis.vouchedBy, reauthenticated, sessionId } as const;
         const tokens = await beginUnlessLoggedOut(

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
   openSsoSession,
@@ -34,7 +33,9 @@ import {
   type FinishedSamlSignIn,
   type SamlSignInDependencies,
 } from '../../../../contexts/sso/saml/saml-sign-in.ts';
+import { sessionIdOf } from '../../../../contexts/identity/sign-in.ts';
 import { openAccess } from '../../access.ts';
+import { giveBackOn503 } from '../../plugins/given-back.ts';
 import { actorOf } from '../../principal.ts';
 import { reauthenticationQuery } from './provider-return.ts';
 import { redirect } from '../../redirect.ts';
@@ -58,6 +59,7 @@ const pageOf = ({ browser }: OpenRequest): PageReturn => (browser === null ? und
 interface SignInWithoutPage extends Omit<FinishedSamlSignIn, 'marks' | 'issued'> {
   readonly tenantId: TenantId;
   readonly reauthenticated: boolean;
+  readonly sessionId: string;
   readonly code: string;
   readonly actor: Actor;
 }
@@ -65,9 +67,18 @@ interface SignInWithoutPage extends Omit<FinishedSamlSignIn, 'marks' | 'issued'>
 /** Throws `SsoRefused` if the provider has logged the person out meanwhile. */
 async function beginWithoutPage(
   services: SamlRouteDependencies,
-  { tenantId, admin, basis: { vouchedBy }, providerSession, until, reauthenticated, code, actor }: SignInWithoutPage,
+  {
+    tenantId,
+    admin,
+    basis: { vouchedBy },
+    providerSession,
+    until,
+    reauthenticated,
+    sessionId,
+    code,
+    actor,
+  }: SignInWithoutPage,
 ): Promise<SsoTokens> {
-  const sessionId = randomUUID();
   await services.samlSessions.remember({ tenantId, sessionId, configId: vouchedBy.configId }, providerSession);
   const proof = { method: 'saml', vouchedBy, reauthenticated, sessionId, until } as const;
   const session = { tenantId, sessionId, purpose: 'sso-handoff', code, actor } as const;
@@ -177,6 +188,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             services,
             { samlResponse, relayState },
             pending,
+            (giveBack) => giveBackOn503(request, giveBack),
           );
           const { adminId, sessionEpoch } = admin;
           const code = await issueSamlCode(
@@ -191,6 +203,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             admin,
             ...finished,
             reauthenticated,
+            sessionId: sessionIdOf(relayState),
             code,
             actor,
           });

@@ -20,9 +20,11 @@ import { FailureError, unauthenticated } from '../../../../platform/kernel/failu
 import { namedProtocol } from '../../../../contexts/sso/named-protocol.ts';
 import type { OidcSessions } from '../../../../contexts/sso/oidc-sessions.ts';
 import type { ProviderSessions } from '../../../../contexts/sso/saml/provider-sessions.ts';
-import { beginUnlessLoggedOut, sessionIdOf } from '../../../../contexts/sso/begin-unless-logged-out.ts';
-import { redeemHandover, type SignInHandover } from '../../../../contexts/sso/page-return.ts';
+import { sessionIdOf } from '../../../../contexts/identity/sign-in.ts';
+import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
+import { redeemHandover, type RedeemedHandover } from '../../../../contexts/sso/page-return.ts';
 import { openAccess } from '../../access.ts';
+import { giveBackOn503 } from '../../plugins/given-back.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider, signInResponse } from '../identity/sign-in-response.ts';
@@ -41,11 +43,12 @@ const route = routeWith<SsoExchangeRouteDependencies>();
 /** Begins the session of a sign-in, unless something has ended the sign-in since its callback. Throws `SsoRefused`. */
 async function sessionOf(
   services: SsoExchangeRouteDependencies,
-  handed: SignInHandover,
+  handed: RedeemedHandover,
   code: string,
   actor: Actor,
 ): Promise<SsoTokens> {
-  const { tenantId, adminId, sessionEpoch, method, basis, reauthenticated, providerSession, provider, until } = handed;
+  const { tenantId, adminId, sessionEpoch, method, basis, reauthenticated, providerSession, provider, until, use } =
+    handed;
   if (!(await isStillCarried(services.loader, 'tenant', tenantId, basis)))
     throw new SsoRefused('sso_not_configured', CHANGED);
   const admin = (await services.loader.load(tenant, tenantStream(tenantId))).admins.get(adminId);
@@ -62,7 +65,7 @@ async function sessionOf(
   const proof = { method, vouchedBy, reauthenticated, sessionId, until };
   const tokens = await beginUnlessLoggedOut(
     services,
-    { tenantId, sessionId, purpose: 'sso-handoff', code, actor },
+    { tenantId, sessionId, purpose: 'sso-handoff', code, use, actor },
     () => openSsoSession(services, tenantId, admin, proof, actor),
   );
   if (!tokens) throw loggedOutSince(adminId);
@@ -89,6 +92,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         let owner: CodeOwner | undefined;
         try {
           const handed = await redeemHandover(services.oneTimeTokens, token, verifier, (known) => (owner = known));
+          giveBackOn503(request, () => services.oneTimeTokens.giveBack('sso-handoff', token, handed.use));
           const { tenantId, adminId } = handed;
           const tokens = await sessionOf(services, handed, token, actor);
           return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
