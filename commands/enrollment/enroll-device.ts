@@ -103,9 +103,12 @@ export const enrollDevice = defineCommand({
       claimHolder(tenantId, singleUse(tokenId)),
     ]);
     const licensed = owner.license !== undefined && Date.parse(owner.license.expiresAt) > now;
-    const isFree =
-      usedBy === undefined || (usedBy === deviceStream(tenantId, input.deviceId) && isReturned(known, tokenId));
-    if (!isFree || !licensed || !isRedeemable(issued, tokenDigest, now)) return INVALID_TOKEN;
+    if (
+      isUsedUp(usedBy, deviceStream(tenantId, input.deviceId), isReturned(known, tokenId)) ||
+      !licensed ||
+      !isRedeemable(issued, tokenDigest, now)
+    )
+      return INVALID_TOKEN;
     const { userId: boundUserId } = issued;
     if (boundUserId !== null && !isEmployed(await aggregates.load(employee, employeeStream(tenantId, boundUserId))))
       return INVALID_TOKEN;
@@ -177,6 +180,10 @@ export const enrollDevice = defineCommand({
   whenClaimed: ({ kind }) => (kind === 'enrollment-token' ? INVALID_TOKEN : FINGERPRINT_MOVED),
   freshens: ['devices', 'enrollment_tokens', 'employees', 'live-state'],
 });
+
+/** A returned token is still that of the device that it enrolled. */
+const isUsedUp = (usedBy: string | undefined, own: string, isReturnedHere: boolean): boolean =>
+  usedBy !== undefined && !(usedBy === own && isReturnedHere);
 
 /** Returns the device's placeholder user, if it still is one. Any enrollment of the device may keep it. */
 async function ownPlaceholderOf(

@@ -171,10 +171,10 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
       return { ...state, wipe: state.wipe && { ...state.wipe, delivered: true } };
     case 'DeviceWiped':
       return wiped(state);
-    case 'DeviceStaleAlertsSilenced':
-      return state;
     case 'DeviceDeleted':
       return { ...state, ...cutOff, status: 'deleted' };
+    default:
+      return state;
   }
 });
 

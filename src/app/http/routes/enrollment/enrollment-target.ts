@@ -107,8 +107,7 @@ export async function enrollmentTargetNow(
     [usedByDevice, shownStream, holderStream, ofUserStream].map(candidateOf),
   );
   // A repetition, after an outage in which nobody heard that the first time succeeded.
-  if (enrolled && isRepeated(enrolled.state, { fingerprint, userId, tokenId }))
-    return known(enrolled);
+  if (enrolled && isRepeated(enrolled.state, { fingerprint, userId, tokenId })) return known(enrolled);
   if (itself?.state.fingerprint === fingerprint) return known(itself);
   if (ofUser && ofUser.state.userId === userId) return known(ofUser);
   if (!holder) return fresh(null);
