@@ -1,6 +1,6 @@
 import { returnEnrollmentToken } from '../../../commands/enrollment/return-enrollment-token.ts';
 import type { CommandPorts } from '../../../commands/ports.ts';
-import { Restitution } from '../../platform/database/when-back.ts';
+import { Restitution } from '../../platform/database/restitution.ts';
 import type { Executor } from '../../platform/execution/executor.ts';
 import type { Actor } from '../../platform/kernel/actor.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import { Restitution } from '../../platform/database/when-back.ts';
+import { Restitution } from '../../platform/database/restitution.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { tenantOfToken } from './refresh-tokens.ts';
 

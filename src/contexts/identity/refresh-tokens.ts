@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { Batcher } from '../../platform/database/batcher.ts';
-import { Restitution } from '../../platform/database/when-back.ts';
+import { Restitution } from '../../platform/database/restitution.ts';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import { asTenantId, isUuid, type TenantId } from '../../platform/kernel/ids.ts';
 

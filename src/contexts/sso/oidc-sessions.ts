@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import { Restitution } from '../../platform/database/when-back.ts';
+import { Restitution } from '../../platform/database/restitution.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { CODES, END_CODE, ENDED_CODE, type EndedCode } from './ended-codes.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { Restitution } from '../../../platform/database/when-back.ts';
+import { Restitution } from '../../../platform/database/restitution.ts';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { NamedByLogout } from './logout-marks.ts';

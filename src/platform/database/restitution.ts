@@ -1,0 +1,78 @@
+import { FailureError } from '../kernel/failure.ts';
+import { isDatabaseUnavailable } from './unavailable.ts';
+
+const AGAIN_MS = 1_000;
+/** Anybody can be owed something during an outage, also for a token that does not exist. */
+const MOST = 20_000;
+
+interface Debt {
+  readonly key: string;
+  /** Of `performance.now()`. */
+  readonly ends: number;
+  /** Has the same effect however often it runs. */
+  readonly work: () => Promise<unknown>;
+}
+
+/**
+ * Takes back what callers have been told to have failed: now, or, while the database is away, again each second for at most some
+ * time. What is not taken back in time expires, and so does what comes when too much is waiting.
+ */
+export class Restitution {
+  readonly #owed = new Set<Debt>();
+  readonly #ofKey = new Map<string, Set<Debt>>();
+  #isComing = false;
+
+  /** Resolves after the first attempt, and never rejects. `key`: what is taken back. */
+  async whenBack(key: string, withinMs: number, work: Debt['work']): Promise<void> {
+    const debt = { key, ends: performance.now() + withinMs, work };
+    if (this.#owed.size < MOST) this.#add(debt);
+    if (await this.#isAway(debt)) this.#comeAgain();
+  }
+
+  /**
+   * For whoever comes again before everything is taken back: takes it back first. Rejects if that still fails, so that the caller
+   * is told again to come back, instead of that it was used.
+   */
+  async first(key: string): Promise<void> {
+    for (const { work } of this.#ofKey.get(key) ?? []) await work();
+  }
+
+  #add(debt: Debt): void {
+    this.#owed.add(debt);
+    this.#ofKey.set(debt.key, (this.#ofKey.get(debt.key) ?? new Set()).add(debt));
+  }
+
+  #drop(debt: Debt): void {
+    this.#owed.delete(debt);
+    const others = this.#ofKey.get(debt.key);
+    others?.delete(debt);
+    if (others?.size === 0) this.#ofKey.delete(debt.key);
+  }
+
+  /** True if the debt remains, as the database is away. */
+  async #isAway(debt: Debt): Promise<boolean> {
+    try {
+      await debt.work();
+    } catch (error) {
+      if (isAway(error) && performance.now() < debt.ends) return true;
+    }
+    this.#drop(debt);
+    return false;
+  }
+
+  #comeAgain(): void {
+    if (this.#isComing || this.#owed.size === 0) return;
+    this.#isComing = true;
+    setTimeout(() => void this.#payAll(), AGAIN_MS).unref();
+  }
+
+  /** One after another: a database that has just come back has other work. Ends with the first that finds it away. */
+  async #payAll(): Promise<void> {
+    for (const debt of this.#owed) if (await this.#isAway(debt)) break;
+    this.#isComing = false;
+    this.#comeAgain();
+  }
+}
+
+const isAway = (error: unknown): boolean =>
+  isDatabaseUnavailable(error) || (error instanceof FailureError && error.failure.kind === 'unavailable');

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DatabaseTimeout } from '../../../src/platform/database/unavailable.ts';
+import { Restitution } from '../../../src/platform/database/restitution.ts';
+
+const MINUTE = 60_000;
+
+describe('what is taken back when the database is back', () => {
+  let restitution: Restitution;
+  let isAway: boolean;
+  let done: string[];
+  let asked: number;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    [restitution, isAway, done, asked] = [new Restitution(), true, [], 0];
+  });
+  afterEach(() => vi.useRealTimers());
+
+  const owe = (key: string, withinMs = MINUTE) =>
+    restitution.whenBack(key, withinMs, async () => {
+      asked += 1;
+      if (isAway) throw new DatabaseTimeout(1);
+      done.push(key);
+    });
+
+  it('is taken back at once if the database is there, and once', async () => {
+    isAway = false;
+    await owe('a');
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(done).toEqual(['a']);
+  });
+
+  it('is taken back once the database is there, all of it, and once', async () => {
+    for (const key of ['a', 'b', 'a']) await owe(key);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(done).toEqual([]);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(done).toEqual(['a', 'b', 'a']);
+  });
+
+  it('asks an absent database once a second, however much it owes', async () => {
+    for (let n = 0; n < 1_000; n += 1) await owe(`token ${n}`);
+    const before = asked;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(asked - before).toBeLessThanOrEqual(10);
+  });
+
+  it('is taken back first for whoever comes again, who is told to wait if that still fails', async () => {
+    await owe('a');
+    await expect(restitution.first('a')).rejects.toThrow(DatabaseTimeout);
+    await restitution.first('b');
+    isAway = false;
+    await restitution.first('a');
+    expect(done).toEqual(['a']);
+  });
+
+  it('expires, and is forgotten after another failure than an absent database', async () => {
+    await owe('a', 5_000);
+    await vi.advanceTimersByTimeAsync(10_000);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    await restitution.first('a');
+    expect(done).toEqual([]);
+    await restitution.whenBack('b', MINUTE, () => Promise.reject(new Error('a mistake')));
+    await restitution.first('b');
+  });
+
+  it('has a bound', async () => {
+    for (let n = 0; n < 20_001; n += 1) await owe(`token ${n}`);
+    isAway = false;
+    await restitution.first('token 19999');
+    await restitution.first('token 20000');
+    expect(done).toEqual(['token 19999']);
+  });
+});
