@@ -16,6 +16,7 @@ export const PEERS = [
   'test/crash/**',
   'test/app/service/database-restart.test.ts',
   'test/app/service/frozen-database.test.ts',
+  'test/app/service/read-only-database.test.ts',
   'test/app/service/redis-away.test.ts',
   'test/app/service/roles.test.ts',
   // Chromium.

@@ -48,14 +48,14 @@ export const serviceProbes = ({
   dataDir,
   fingerprint,
 }: ProbedServices): Probe[] => [
-  { name: 'postgres', critical: true, check: () => database.service.asSystem('select 1').then(() => undefined) },
+  { name: 'postgres', critical: true, check: () => unwritable(database) },
   { name: 'eventstore', critical: true, check: () => store.ping().then(() => undefined) },
   { name: 'event_log', critical: true, check: () => Promise.resolve(logDoubt(trust)) },
   {
     name: 'redis',
     critical: false,
-    // The broker for jobs and rate limits: Redis if configured, otherwise the job tables.
-    check: () => (redis ? redis.ping() : jobs.counts()).then(() => undefined),
+    // The broker for jobs and rate limits: Redis if configured, otherwise the job tables. A full Redis still responds to a ping.
+    check: () => (redis ? redis.set('castellan:health', '', 'EX', 60) : jobs.counts()).then(() => undefined),
   },
   {
     name: 'master_key',
@@ -75,6 +75,14 @@ export const serviceProbes = ({
   { name: 'audit_seals', critical: false, check: () => Promise.resolve(sealAlarms.impairment()) },
   { name: 'projections', critical: false, check: () => projector.impairment() },
 ];
+
+/** Reads go on in a database that takes no changes, such as a standby that was not promoted yet. */
+async function unwritable(database: Database): Promise<string | undefined> {
+  const [row] = await database.service.asSystem<{ is_read_only: boolean }>(
+    `select current_setting('transaction_read_only') = 'on' as is_read_only`,
+  );
+  return row!.is_read_only ? 'the database is read-only: nothing can be changed' : undefined;
+}
 
 /** While the log is being checked, the service is degraded. A mismatch of log, tables and keys makes it unhealthy. */
 function logDoubt({ doubt }: LogTrust): string | undefined {

@@ -48,6 +48,22 @@ describe.runIf(findRedis())('Redis', () => {
     await redis.stop();
   });
 
+  it('that takes no more writes is no healthy one', async () => {
+    const redis = await startRedis();
+    const app = await startApp({ redisUrl: redis.url, drainMs: 2_000 });
+    const admin = new Redis(redis.url);
+    const health = async () => (await app.anonymous.get('/health')).body.dependencies.redis.status as string;
+    await expect.poll(health, PATIENTLY).toBe('healthy');
+    await admin.config('SET', 'maxmemory', '1');
+    await expect.poll(health, PATIENTLY).toBe('unhealthy');
+    expect((await app.anonymous.get('/ready')).status).toBe(200);
+    await admin.config('SET', 'maxmemory', '0');
+    await expect.poll(health, PATIENTLY).toBe('healthy');
+    admin.disconnect();
+    await app.close();
+    await redis.stop();
+  });
+
   it('does not change budgets permanently while frozen: this process counts meanwhile', async () => {
     const redis = await startRedis();
     const app = await startApp({ redisUrl: redis.url, rateBudgets: { admin: 3 }, drainMs: 2_000 });
