@@ -125,6 +125,7 @@ export const CLOCK = [
   'test/contexts/certificates/kept-server-certificate.test.ts',
   'test/contexts/identity/access-tokens.test.ts',
   'test/contexts/identity/hashing-limiter.test.ts',
+  'test/platform/database/restitution.test.ts',
   'test/platform/database/tenant-pool.test.ts',
   'test/platform/fairness/fair-limiter.test.ts',
   'test/platform/fairness/tenant-scheduler.test.ts',

@@ -1,6 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import { Restitution } from '../../platform/database/restitution.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { tenantOfToken } from './refresh-tokens.ts';
 
@@ -58,7 +57,6 @@ export const ENDED = 'ended';
  */
 export class OneTimeTokens {
   readonly #pool: TenantPool;
-  readonly #restitution = new Restitution();
 
   constructor(pool: TenantPool) {
     this.#pool = pool;
@@ -85,7 +83,7 @@ export class OneTimeTokens {
    * the token was not used, or its use is taken back as soon as the database is there.
    */
   async spend(purpose: TokenPurpose, token: string): Promise<SpentToken | undefined> {
-    await this.#restitution.first(tokenDigest(token));
+    await this.#pool.restitution.first(tokenDigest(token));
     const useId = randomUUID();
     try {
       const found = await this.#row(
@@ -152,7 +150,7 @@ export class OneTimeTokens {
     token: string,
     { useId, spentAt = null }: TokenUse & { readonly spentAt?: number | null },
   ): Promise<void> {
-    await this.#restitution.whenBack(tokenDigest(token), GIVE_BACK_MS, () =>
+    await this.#pool.restitution.whenBack(tokenDigest(token), GIVE_BACK_MS, () =>
       this.#row(
         token,
         // Waits for the lock of a use that the server still executes.

@@ -1,6 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { Batcher } from '../../platform/database/batcher.ts';
-import { Restitution } from '../../platform/database/restitution.ts';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
 import { asTenantId, isUuid, type TenantId } from '../../platform/kernel/ids.ts';
 
@@ -34,7 +33,6 @@ export const ORG_LIFETIME: RefreshLifetime = { idleSeconds: 8 * 3_600, absoluteS
  */
 export class RefreshTokens {
   readonly #pool: TenantPool;
-  readonly #restitution = new Restitution();
   readonly #successorKey: Buffer;
   readonly #issued = new Batcher((tenantId: TenantId, tokens: readonly KeptToken[]) => this.#keep(tenantId, tokens));
 
@@ -59,7 +57,7 @@ export class RefreshTokens {
   async redeem(token: string): Promise<RedeemedRefreshToken> {
     const tenantId = tenantOfToken(token);
     if (!tenantId) return { kind: 'unknown' };
-    await this.#restitution.first(digestOf(token).toString('hex'));
+    await this.#pool.restitution.first(digestOf(token).toString('hex'));
     return this.#pool.transaction(tenantId, async (client) => {
       const digest = digestOf(token);
       const { rows } = await client.query<SpentRow>(SPEND, [tenantId, digest]);
@@ -83,7 +81,7 @@ export class RefreshTokens {
   async keepGrace(token: string, since: number): Promise<void> {
     const tenantId = tenantOfToken(token);
     if (!tenantId) return;
-    await this.#restitution.whenBack(digestOf(token).toString('hex'), KEEP_GRACE_MS, () =>
+    await this.#pool.restitution.whenBack(digestOf(token).toString('hex'), KEEP_GRACE_MS, () =>
       this.#pool.inTime(tenantId, KEEP_GRACE, [digestOf(token), (performance.now() - since) / 1000]),
     );
   }

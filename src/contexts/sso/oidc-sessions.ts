@@ -2,7 +2,6 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import type { TenantPool } from '../../platform/database/tenant-pool.ts';
-import { Restitution } from '../../platform/database/restitution.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { CODES, END_CODE, ENDED_CODE, type EndedCode } from './ended-codes.ts';
 import { LOGOUT_TOKEN_SECONDS, type LoggedOut } from './logout-token.ts';
@@ -45,7 +44,6 @@ const MATCHES = `
  */
 export class OidcSessions {
   readonly #pool: TenantPool;
-  readonly #restitution = new Restitution();
   readonly #keys: readonly [Buffer, ...Buffer[]];
 
   /** Digests are made with the first key and found with any of them. */
@@ -144,7 +142,7 @@ export class OidcSessions {
    * It names whom the token names, for sign-ins at the same time (`isLoggedOut`), so claim before `endedBy`.
    */
   async claim(tenantId: TenantId, issuer: AskedIssuer, loggedOut: LoggedOut): Promise<string | undefined> {
-    await this.#restitution.first(claimKey(issuer.configId, loggedOut));
+    await this.#pool.restitution.first(claimKey(issuer.configId, loggedOut));
     const claimId = randomUUID();
     return this.#claim(tenantId, issuer, loggedOut, claimId).catch((error: unknown) => {
       void this.release(tenantId, issuer.configId, loggedOut, claimId);
@@ -224,7 +222,7 @@ export class OidcSessions {
 
   /** Gives a claim back, as soon as the database is there, so that the provider can repeat a logout that failed half way. */
   release(tenantId: TenantId, configId: string, loggedOut: LoggedOut, claimId: string): Promise<void> {
-    return this.#restitution.whenBack(claimKey(configId, loggedOut), CLAIM_SECONDS * 1_000, () =>
+    return this.#pool.restitution.whenBack(claimKey(configId, loggedOut), CLAIM_SECONDS * 1_000, () =>
       this.#pool.inTime(
         tenantId,
         `delete from one_time_tokens

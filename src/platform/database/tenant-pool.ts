@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { TenantId } from '../kernel/ids.ts';
 import type { FairLimiter } from '../fairness/fair-limiter.ts';
 import { ConnectionTenants } from './connection-tenants.ts';
+import { Restitution } from './restitution.ts';
 import { serviceShares } from './pool-shares.ts';
 import { SERVER_NOW, ServerClock } from './server-clock.ts';
 import { settleAll, transaction } from './transaction.ts';
@@ -18,6 +19,8 @@ export class TenantPool {
   readonly #tenants = new ConnectionTenants();
   readonly #shares: FairLimiter;
   readonly #clock = new ServerClock();
+  /** What is owed to callers whose statement failed, or may have failed. */
+  readonly restitution = new Restitution();
   /** The server's own limit of a statement. Who waits for its result gives up later (`time-limits.ts`). */
   readonly #limitMs: number;
 

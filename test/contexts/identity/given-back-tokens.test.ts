@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OneTimeTokens } from '../../../src/contexts/identity/one-time-tokens.ts';
 import type { TenantPool } from '../../../src/platform/database/tenant-pool.ts';
+import { Restitution } from '../../../src/platform/database/restitution.ts';
 import { DatabaseTimeout } from '../../../src/platform/database/unavailable.ts';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
 import { sharedApp, type TestApp } from '../../dsl/app.ts';
@@ -53,6 +54,7 @@ describe('a token that is given back', () => {
     const { service } = app.services.database;
     let isAway = false;
     const sometimes = {
+      restitution: new Restitution(),
       inTime: (...call: Parameters<TenantPool['inTime']>) =>
         isAway ? Promise.reject(new DatabaseTimeout(1)) : service.inTime(...call),
     } as unknown as TenantPool;
@@ -69,6 +71,7 @@ describe('a token that is given back', () => {
     const { service } = app.services.database;
     let lost = 0;
     const losing = {
+      restitution: new Restitution(),
       inTime: async (...call: Parameters<TenantPool['inTime']>) => {
         const done = await service.inTime(...call);
         if ((lost += 1) === 1) throw new DatabaseTimeout(1);

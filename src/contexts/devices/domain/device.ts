@@ -145,12 +145,13 @@ const wiped = (state: DeviceState): DeviceState => ({
   completedWipe: state.wipe && { id: state.wipe.id, certificates: state.certificates },
 });
 
-export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) => {
+type TokenEvent = Extract<DeviceEvent, { type: 'EnrollmentTokenUsed' | 'EnrollmentTokenReturned' }>;
+
+const withToken = (state: DeviceState, { type, data: { tokenId } }: TokenEvent): DeviceState =>
+  type === 'EnrollmentTokenUsed' ? { ...state, presentedToken: tokenId } : { ...state, returnedToken: tokenId };
+
+function changed(state: DeviceState, event: Exclude<DeviceEvent, TokenEvent>): DeviceState {
   switch (event.type) {
-    case 'EnrollmentTokenUsed':
-      return { ...state, presentedToken: event.data.tokenId };
-    case 'EnrollmentTokenReturned':
-      return { ...state, returnedToken: event.data.tokenId };
     case 'DeviceEnrolled':
       return enrolled(state, event.data);
     case 'DeviceReenrollmentAllowed':
@@ -173,10 +174,16 @@ export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEv
       return wiped(state);
     case 'DeviceDeleted':
       return { ...state, ...cutOff, status: 'deleted' };
-    default:
+    case 'DeviceStaleAlertsSilenced':
       return state;
   }
-});
+}
+
+export const device = defineAggregate<DeviceState, typeof deviceEvents>(deviceEvents, initial, (state, event) =>
+  event.type === 'EnrollmentTokenUsed' || event.type === 'EnrollmentTokenReturned'
+    ? withToken(state, event)
+    : changed(state, event),
+);
 
 /**
  * The first device that enrolls with a fingerprint claims it. A fingerprint is not a secret: the claim proves nothing.

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { Restitution } from '../../../platform/database/restitution.ts';
 import type { TenantPool } from '../../../platform/database/tenant-pool.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { NamedByLogout } from './logout-marks.ts';
@@ -28,7 +27,6 @@ const DELETE = `
   delete from one_time_tokens where tenant_id = $1 and purpose = $2 and digest = $3 and payload->>'deliveryId' = $4`;
 /** Longer than any outage that a person waits for. */
 const FORGET_MS = 120_000;
-const restitution = new Restitution();
 
 /**
  * Stores a message's id for as long as the message counts: of any number of deliveries, to any process, one counts.
@@ -36,7 +34,7 @@ const restitution = new Restitution();
  * this delivery.
  */
 export async function useOnce(pool: TenantPool, used: UsedMessage): Promise<string> {
-  await restitution.first(nameOf(used));
+  await pool.restitution.first(nameOf(used));
   const deliveryId = randomUUID();
   return store(pool, used, deliveryId).catch((error: unknown) => {
     if (!(error instanceof SamlRefused)) void forgetUse(pool, used, deliveryId);
@@ -58,7 +56,9 @@ async function store(pool: TenantPool, used: UsedMessage, deliveryId: string): P
 
 /** For a delivery that could not take effect: the next one counts, as soon as the database is there. */
 export const forgetUse = (pool: TenantPool, used: UsedMessage, deliveryId: string): Promise<void> =>
-  restitution.whenBack(nameOf(used), FORGET_MS, () => pool.inTime(used.tenantId, DELETE, [...keyOf(used), deliveryId]));
+  pool.restitution.whenBack(nameOf(used), FORGET_MS, () =>
+    pool.inTime(used.tenantId, DELETE, [...keyOf(used), deliveryId]),
+  );
 
 const nameOf = (used: UsedMessage): string => {
   const [purpose, digest] = keyOf(used);
