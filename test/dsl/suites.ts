@@ -35,6 +35,7 @@ export const PEERS = [
   'test/platform/database/logins.test.ts',
   'test/platform/database/pooler.test.ts',
   'test/platform/database/half-restore.test.ts',
+  'test/platform/database/lost-parts.test.ts',
   'test/platform/database/restore.test.ts',
   'test/contexts/audit/audit-key.test.ts',
   'test/contexts/installation/log-copy/log-copy.test.ts',

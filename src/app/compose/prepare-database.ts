@@ -1,5 +1,8 @@
 import type pg from 'pg';
+import { auditLog } from '../../../projections/audit/audit-log.ts';
+import { readModels } from '../../../projections/index.ts';
 import { AuditKeyCheck } from '../../contexts/audit/audit-key.ts';
+import { families } from '../../contexts/families.ts';
 import type { Config } from '../config/config.ts';
 import type { AccessWanted } from '../../platform/database/access-script.ts';
 import { ensureAccess, identifyOwner, markedOwner } from '../../platform/database/access.ts';
@@ -8,6 +11,7 @@ import { plainPool } from '../../platform/database/plain-pool.ts';
 import { migrate } from '../../platform/database/migrate.ts';
 import { requireWhole } from '../../platform/database/parts.ts';
 import { restoreRights } from '../../platform/database/rights.ts';
+import { requireWholeTables } from '../../platform/projector/whole-tables.ts';
 import { migrateJobs } from '../../platform/jobs/postgres/schema.ts';
 import { Keyring } from '../../platform/vault/keyring.ts';
 import { LOGIN_SECRET, openKeyrings, type Keyrings } from '../../platform/vault/keyrings.ts';
@@ -30,15 +34,17 @@ export async function prepareDatabase(config: DatabaseConfig, keys: Keys): Promi
   const owner = plainPool({ ...markedOwner(config), max: 2 });
   try {
     const identity = await identifyOwner(owner);
-    await requireWhole(owner);
+    const knowsParts = await requireWhole(owner);
+    if (knowsParts) await requireWholeTables(owner, [...readModels, auditLog(keys.auditKey, families)]);
     const known = await keyringsOf(owner, keys);
     const secret = loginSecret(known, keys);
     if (!identity.hasGroups) await ensureAccess(owner, identity, secret);
     await migrate(config, secret);
+    // First: what its user is not allowed to give again is refused before jobs are written.
+    await restoreRights(owner);
     await migrateJobs(owner);
     const keyrings = known ?? (await openKeys(owner, keys));
     const wanted = await ensureAccess(owner, { ...identity, hasGroups: true }, keyrings.current.key(LOGIN_SECRET));
-    await restoreRights(owner);
     return { config: { ...config, logins: wanted.logins }, keyrings, wanted };
   } finally {
     await owner.end();

@@ -9,6 +9,7 @@ import { ConfigError } from '../../platform/config-error.ts';
 import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
 import { connectionOf, type DatabaseConfig } from '../../platform/database/logins.ts';
 import { whatIsMissing } from '../../platform/database/parts.ts';
+import { lostRights } from '../../platform/database/rights.ts';
 import { plainPool } from '../../platform/database/plain-pool.ts';
 import { checkMasterKey, WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
@@ -64,7 +65,10 @@ export const completeness =
   async (pool) => {
     const { rows } = await pool.query<{ exist: boolean }>("select to_regclass('public.cursors') is not null as exist");
     const models = [...readModels, auditLog(auditKey, families)];
-    const reason = (await whatIsMissing(pool)) ?? (rows[0]!.exist ? await whatTablesLack(pool, models) : undefined);
+    const tables = rows[0]!.exist;
+    const reason =
+      (await whatIsMissing(pool)) ??
+      (tables ? ((await whatTablesLack(pool, models)) ?? (await lostRights(pool))) : undefined);
     return [reason === undefined ? fine('nothing is missing') : finding(reason)];
   };
 

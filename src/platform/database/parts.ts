@@ -58,8 +58,9 @@ export function partsInWords(parts: readonly string[]): string {
   return `${parts.length} of its parts (${parts.slice(0, NAMED).join(', ')}${rest})`;
 }
 
-/** Throws `ConfigError` for a database that is restored in part. Only reads. */
-export async function requireWhole(owner: pg.Pool): Promise<void> {
+/** Throws `ConfigError` for a database that is restored in part. Only reads. Returns whether it knows its parts. */
+export async function requireWhole(owner: pg.Pool): Promise<boolean> {
   const reason = await whatIsMissing(owner);
   if (reason !== undefined) throw new ConfigError(reason);
+  return (await found(owner)).hasParts;
 }

@@ -4,7 +4,10 @@ import { transaction } from './transaction.ts';
 import { DATABASE_ROLES, roleGroupOf } from './logins.ts';
 
 const FORBIDDEN = '42501';
+/** Views that a message names. */
+const NAMED = 3;
 const PROJECTOR = `'${roleGroupOf('projector')}'`;
+const READS = `'${roleGroupOf('reads')}'`;
 const GROUPS = `array[${DATABASE_ROLES.map((role) => `'${roleGroupOf(role)}'`).join(', ')}]`;
 
 /**
@@ -49,46 +52,81 @@ export async function recordRights(owner: pg.Pool): Promise<void> {
   });
 }
 
+/** Whether who queries read models may not read a table or view of them (`c`). */
+const IS_HIDDEN = `not exists (select from aclexplode(c.relacl) a join pg_roles g on g.oid = a.grantee where g.rolname = ${READS} and a.privilege_type = 'SELECT')`;
+
+/** The view of a read model shows the table that is live, or else the newest one that is made. */
+const UNSERVED = `
+  select s.name as view, s.table from (
+    select distinct on (u.name) u.name, u.name || '_v' || u.version || case when u.generation > 1 then '_g' || u.generation else '' end as table
+      from cursors u where u.kind = 'model' and u.state <> 'retired'
+     order by u.name, u.state = 'live' desc, u.state = 'halted' desc, u.version desc, u.generation desc) s
+   where not exists (select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relname = s.name)
+     and exists (select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relname = s.table and c.relkind = 'r')`;
+
 const MISSING = `
   select array(select k.statement from kept_rights k where k.statement not in (select statement from (${PRESENT}) present) order by k.ordinal) as statements,
          array(select c.relname::text from pg_class c join pg_roles o on o.oid = c.relowner
-                where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and o.rolname <> ${PROJECTOR} and c.relname in (select name from cursors)) as views,
+                where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and c.relname in (select name from cursors)
+                  and (o.rolname <> ${PROJECTOR} or ${IS_HIDDEN})) as views,
          array(select c.relname::text from pg_class c join pg_roles o on o.oid = c.relowner
-                where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and o.rolname <> ${PROJECTOR}
-                  and exists (select from cursors u where c.relname in (u.name || '_v' || u.version, u.name || '_v' || u.version || '_g' || u.generation, replace(u.name, '-', '_') || '_state_v' || u.version))) as tables`;
+                where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+                  and (o.rolname <> ${PROJECTOR} or ${IS_HIDDEN} or not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
+                  and exists (select from cursors u where c.relname in (u.name || '_v' || u.version, u.name || '_v' || u.version || '_g' || u.generation, replace(u.name, '-', '_') || '_state_v' || u.version))) as tables,
+         (select coalesce(json_agg(u order by u.view), '[]') from (${UNSERVED}) u) as unserved`;
 
 interface Missing {
   readonly statements: readonly string[];
   readonly views: readonly string[];
   readonly tables: readonly string[];
+  /** Read models whose view is gone. */
+  readonly unserved: readonly { readonly view: string; readonly table: string }[];
+}
+
+const missingIn = async (owner: Pick<pg.Pool, 'query'>): Promise<Missing> =>
+  (await owner.query<Missing>(MISSING)).rows[0]!;
+
+const countOf = ({ statements, views, tables, unserved }: Missing): number =>
+  statements.length + views.length + tables.length + unserved.length;
+
+/** What the next start gives again, in words. Undefined if nothing is missing. Only reads. */
+export async function lostRights(owner: Pick<pg.Pool, 'query'>): Promise<string | undefined> {
+  const { rows } = await owner.query<{ isKept: boolean }>(BEFORE_MIGRATIONS);
+  if (!rows[0]!.isKept) return undefined;
+  const missing = await missingIn(owner);
+  const count = countOf(missing);
+  if (count === 0) return undefined;
+  const views = missing.unserved.map(({ view }) => `view ${view}`);
+  const named = views.length > 0 ? ` (${views.slice(0, NAMED).join(', ')}${views.length > NAMED ? ', …' : ''})` : '';
+  return `${count} grants, policies, owners and views are missing${named}: the next start of the service gives them again`;
 }
 
 /**
- * Restores lost grants, policies and owners: a dump that was restored before the roles existed lacks everything that
- * names them. Returns how many things were missing.
+ * Restores lost grants, policies and owners: a dump that was restored before the roles existed, or without privileges, lacks
+ * everything that names them. Views of read models follow from checkpoints, and are made again. Returns how many things were
+ * missing.
  */
 export async function restoreRights(owner: pg.Pool): Promise<number> {
-  const { rows } = await owner.query<Missing>(MISSING);
-  const { statements, views, tables } = rows[0]!;
-  const missing = statements.length + views.length + tables.length;
-  if (missing === 0) return 0;
-  await give(owner, rows[0]!).catch((error: { code?: string }) => {
+  const missing = await missingIn(owner);
+  if (countOf(missing) === 0) return 0;
+  await give(owner, missing).catch((error: { code?: string }) => {
     throw error.code === FORBIDDEN ? restoredTooEarly() : error;
   });
   // Record them again as this server prints them: another version may print the same policy differently.
   await recordRights(owner);
-  return missing;
+  return countOf(missing);
 }
 
-async function give(owner: pg.Pool, { statements, views, tables }: Missing): Promise<void> {
+async function give(owner: pg.Pool, { statements, views, tables, unserved }: Missing): Promise<void> {
   await transaction(owner, async (client) => {
     await client.query('lock table kept_rights in share row exclusive mode');
     for (const statement of statements) await client.query(statement);
     for (const table of tables) await client.query(readModelRights(quoted(table)));
-    for (const view of views)
+    for (const { view, table } of unserved)
       await client.query(
-        `alter view ${quoted(view)} owner to ${roleGroupOf('projector')}; grant select on ${quoted(view)} to ${roleGroupOf('reads')}`,
+        `create or replace view ${quoted(view)} with (security_invoker = true) as select * from ${quoted(table)}; ${viewRights(quoted(view))}`,
       );
+    for (const view of views) await client.query(viewRights(quoted(view)));
   });
 }
 
@@ -115,5 +153,9 @@ const readModelRights = (table: string): string => `
   create policy tenant on ${table} for select to ${roleGroupOf('reads')} using (tenant_id = castellan_tenant());
   grant select on ${table} to ${roleGroupOf('reads')};
   alter table ${table} owner to ${roleGroupOf('projector')}`;
+
+/** As `projector/table.ts` makes them. */
+const viewRights = (view: string): string =>
+  `alter view ${view} owner to ${roleGroupOf('projector')}; grant select on ${view} to ${roleGroupOf('reads')}`;
 
 const quoted = (name: string): string => `public."${name.replaceAll('"', '""')}"`;

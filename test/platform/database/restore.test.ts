@@ -157,6 +157,7 @@ describe.skipIf(!findSystemPostgres())(
 
     it.each([
       ['after the roles were made, as documented', true, []],
+      ['by an administrator, without privileges', true, ['--no-privileges']],
       ['before there were roles', false, []],
       ['without owners and privileges', false, ['--no-owner', '--no-privileges']],
     ])('%s: starts, verifies, compares and signs in', { timeout: 120_000 }, async (_, rolesFirst, options) => {
