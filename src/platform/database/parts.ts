@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { ConfigError } from '../config-error.ts';
+import { tablesWithoutRows } from './lost-rows.ts';
 
 /** Parts that a message names. */
 const NAMED = 3;
@@ -37,9 +38,12 @@ export async function whatIsMissing(owner: Pick<pg.Pool, 'query'>): Promise<stri
     // Another process may have migrated it between the two looks.
     if (!(await found(owner)).hasParts) return unended('some of its tables are missing or empty');
   }
+  if (!hasMigrations) return unended('some of its tables are missing or empty');
   const { kept, missing } = (await owner.query<{ kept: number; missing: string[] }>(MISSING)).rows[0]!;
   if (kept === 0) return unended('some of its tables are empty');
-  return missing.length === 0 ? undefined : unended(`it lacks ${partsInWords(missing)}`);
+  // Without its tables, a database cannot be asked for their rows.
+  const lacking = missing.length > 0 ? missing : (await tablesWithoutRows(owner)).map((table) => `rows of ${table}`);
+  return lacking.length === 0 ? undefined : unended(`it lacks ${partsInWords(lacking)}`);
 }
 
 const found = async (owner: Pick<pg.Pool, 'query'>): Promise<Found> => (await owner.query<Found>(FOUND)).rows[0]!;

@@ -7,6 +7,7 @@ import { compose } from '../../../src/app/compose/compose.ts';
 import { readConfig, type Config } from '../../../src/app/config/config.ts';
 import { examine } from '../../../src/app/operations/doctor.ts';
 import { families } from '../../../src/contexts/families.ts';
+import { ConfigError } from '../../../src/platform/config-error.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { appOf } from '../../dsl/app.ts';
 import { licensePublicKeyPem } from '../../dsl/licenses.ts';
@@ -139,6 +140,40 @@ describe.skipIf(!findSystemPostgres())('a database that lost', () => {
     const models = [...readModels, auditLog(randomBytes(32), families)].map(({ name }) => name);
     const views = await cluster.admin('whole', "select viewname from pg_views where schemaname = 'public'");
     expect(views.map(({ viewname }) => viewname)).toEqual(expect.arrayContaining(models));
+  });
+
+  it.each([
+    'claims',
+    'cursors',
+    'jobs.migration',
+    'kept_keys',
+    'log_watch',
+    'master_keys',
+    'migrations.kysely_migration',
+    'person_keys',
+    'secrets',
+    'tenant_keys',
+  ])('the rows of %s is refused with a sentence, found by doctor, and not written to', async (table) => {
+    const name = await restored(`no_${table.replaceAll('.', '_')}`);
+    await cluster.admin(name, `set session_replication_role = replica; delete from ${table}`);
+    const before = contents(name);
+    const refusal = await opened(name).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ConfigError);
+    expect((refusal as Error).message).toContain(
+      `this database is not whole: it lacks 1 of its parts (rows of ${table})`,
+    );
+    expect(await findings(name)).toEqual([(refusal as Error).message]);
+    expect(contents(name)).toEqual(before);
+  });
+
+  it('its rights and the record of them is refused with a sentence, and found by doctor', async () => {
+    const name = await restored(
+      'unrecorded',
+      dump.filter((line) => !isRight(line)),
+    );
+    await cluster.admin(name, 'delete from kept_rights');
+    await expect(opened(name)).rejects.toThrow(/lacks 1 of its parts \(rows of kept_rights\)/);
+    expect(await findings(name)).toEqual([expect.stringContaining('(rows of kept_rights)')]);
   });
 
   it('row security of a read model is refused before anything is written', async () => {
