@@ -31,14 +31,14 @@ const MISSING = `
  * security after rows. Undefined for a whole database, an empty one, and one from before migration 055.
  */
 export async function whatIsMissing(owner: Pick<pg.Pool, 'query'>): Promise<string | undefined> {
-  const { isOurs, hasMigrations, hasParts } = await found(owner);
-  if (!isOurs) return undefined;
-  if (!hasParts) {
-    if (await isOlder(owner, hasMigrations)) return undefined;
+  let state = await found(owner);
+  if (!state.isOurs) return undefined;
+  if (!state.hasParts) {
+    if (await isOlder(owner, state.hasMigrations)) return undefined;
     // Another process may have migrated it between the two looks.
-    if (!(await found(owner)).hasParts) return unended('some of its tables are missing or empty');
+    state = await found(owner);
   }
-  if (!hasMigrations) return unended('some of its tables are missing or empty');
+  if (!state.hasParts || !state.hasMigrations) return unended('some of its tables are missing or empty');
   const { kept, missing } = (await owner.query<{ kept: number; missing: string[] }>(MISSING)).rows[0]!;
   if (kept === 0) return unended('some of its tables are empty');
   // Without its tables, a database cannot be asked for their rows.
