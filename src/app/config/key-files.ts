@@ -8,13 +8,15 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from './data-directory.ts';
 import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
-import { isFound, Unseen } from '../../platform/is-found.ts';
+import { isFound } from '../../platform/is-found.ts';
+import { isKept, readKept } from '../../platform/kept-file.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
@@ -28,7 +30,7 @@ export function licenseSigningKey(dataDir: string): string {
 
 /** The license key that an embedded installation keeps. */
 function signingKeyIn(file: string): KeyObject {
-  const pem = readKept(file);
+  const pem = keptText(file);
   try {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
@@ -38,15 +40,8 @@ function signingKeyIn(file: string): KeyObject {
   throw new ConfigError(`${file} must hold an Ed25519 private key in PEM: restore it from a backup`);
 }
 
-function readKept(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    const code = String((error as NodeJS.ErrnoException).code);
-    if (code === 'EACCES' || code === 'EPERM') throw new Unseen(file, code);
-    throw new ConfigError(`${file} cannot be read (${code}): restore it from a backup`);
-  }
-}
+const RESTORE = 'restore it from a backup';
+const keptText = (file: string): string => readKept(file, RESTORE).trim();
 
 const SIGNING_KEY_LINE = /^LICENSE_SIGNING_KEY=(.*)$/m;
 
@@ -94,7 +89,7 @@ export class KeyFiles {
   symmetric(name: 'MASTER_KEY' | 'AUDIT_HMAC_KEY', given: string | undefined): Buffer {
     if (given !== undefined) return this.given(name, given);
     const file = this.#kept(name, () => randomBytes(32).toString('hex'));
-    return this.given(file, readKept(file));
+    return this.given(file, keptText(file));
   }
 
   given(name: string, text: string): Buffer {
@@ -105,7 +100,7 @@ export class KeyFiles {
 
   formerMasterKey(): Buffer | undefined {
     const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
-    return this.#embedded && isFound(file) ? this.given('the former master key', readKept(file)) : undefined;
+    return this.#embedded && isFound(file) ? this.given('the former master key', keptText(file)) : undefined;
   }
 
   /**
@@ -143,9 +138,9 @@ export class KeyFiles {
       .flatMap(([name, fileName]) => {
         const file = join(this.#folder, fileName);
         try {
-          if (!isFound(file)) return this.#isInUse ? [missing(name, file)] : [];
+          if (!isKept(file)) return this.#isInUse ? [missing(name, file)] : [];
           if (name === 'LICENSE_PUBLIC_KEY') signingKeyIn(file);
-          else this.given(file, readKept(file));
+          else this.given(file, keptText(file));
           return [];
         } catch (error) {
           return [(error as Error).message];
@@ -157,7 +152,7 @@ export class KeyFiles {
   #kept(name: keyof typeof KEPT_AS, make: () => string): string {
     if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
     const file = join(this.#folder, KEPT_AS[name]);
-    if (!isFound(file)) {
+    if (!isKept(file)) {
       if (this.#isInUse) throw new ConfigError(missing(name, file));
       requireWritable(this.#folder, 0o700);
       const complete = this.#written(make());
@@ -170,7 +165,7 @@ export class KeyFiles {
       rmSync(complete);
       sync(this.#folder);
     }
-    chmodSync(file, 0o600);
+    hideFromOthers(file);
     return file;
   }
 
@@ -185,6 +180,22 @@ export class KeyFiles {
       throw new ConfigError(`DATA_DIR: ${this.#folder} cannot be written (${(error as NodeJS.ErrnoException).code})`);
     }
     return file;
+  }
+}
+
+const OTHERS = 0o077;
+
+/** Throws `ConfigError` if others can read the file, and it belongs to one of them. */
+function hideFromOthers(file: string): void {
+  const found = statSync(file);
+  if (!found.isFile() || (found.mode & OTHERS) === 0) return;
+  try {
+    chmodSync(file, 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `${file} can be read by other users, and its mode cannot be changed (${code}): chown it to the user of the service`,
+    );
   }
 }
 

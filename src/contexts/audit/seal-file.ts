@@ -1,8 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SealedHead } from './domain/sealed-head.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { isFound } from '../../platform/is-found.ts';
+import { isKept, readKept } from '../../platform/kept-file.ts';
 
 export type FiledSeal = SealedHead & { readonly tenantId: TenantId };
 
@@ -63,8 +63,8 @@ export class SealFile {
   }
 
   #read(wanted: (line: string) => boolean): FiledSeal[] {
-    if (!isFound(this.#path)) return [];
-    const lines = readFileSync(this.#path, 'utf8')
+    if (!isKept(this.#path)) return [];
+    const lines = readKept(this.#path, 'it holds the sealed heads of audit chains; restore it from a backup')
       .split('\n')
       .filter((line) => line !== '' && wanted(line));
     return lines.flatMap(parsed).sort((a, b) => a.sequence - b.sequence);

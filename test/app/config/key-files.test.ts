@@ -1,4 +1,17 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { isMainThread } from 'node:worker_threads';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/platform/config-error.ts';
@@ -6,6 +19,9 @@ import { readConfig } from '../../../src/app/config/config.ts';
 import { KeyFiles } from '../../../src/app/config/key-files.ts';
 import { Unseen } from '../../../src/platform/is-found.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
+
+const NOBODY = 65_534;
+const canBecomeAnother = process.getuid?.() === 0 && isMainThread;
 
 describe('the master key of the embedded default', () => {
   const dataDir = scratchFolder('key-files');
@@ -84,6 +100,20 @@ describe('the master key of the embedded default', () => {
         },
       ],
       [
+        'is a pipe, which nobody writes to',
+        (path: string) => {
+          rmSync(path);
+          execFileSync('mkfifo', ['-m', '644', path]);
+        },
+      ],
+      [
+        'is a link to nothing',
+        (path: string) => {
+          rmSync(path);
+          symlinkSync(join(dataDir, 'not-mounted'), path);
+        },
+      ],
+      [
         'is missing beside a database',
         (path: string) => {
           rmSync(path);
@@ -108,6 +138,33 @@ describe('the master key of the embedded default', () => {
       expect(new KeyFiles(dataDir, true).problems(() => false)).toEqual([
         `${file(name)} cannot be looked at (ELOOP): use the user of the service, or give this one the right`,
       ]);
+    });
+
+    it('keeps its mode unless it is a file', () => {
+      rmSync(file(name));
+      mkdirSync(file(name), { mode: 0o755 });
+      expect(() => readConfig(env)).toThrow(ConfigError);
+      expect(statSync(file(name)).mode & 0o777).toBe(0o755);
+    });
+
+    it.runIf(canBecomeAnother)('of another user is refused in a sentence, and stays as it is', () => {
+      const keys = join(dataDir, 'keys');
+      for (const path of [dataDir, keys, ...readdirSync(keys).map(file)]) chownSync(path, NOBODY, NOBODY);
+      chownSync(file(name), 0, 0);
+      for (const [mode, kind] of [
+        [0o600, Unseen],
+        [0o644, ConfigError],
+      ] as const) {
+        chmodSync(file(name), mode);
+        process.seteuid!(NOBODY);
+        try {
+          expect(() => readConfig(env)).toThrow(kind);
+          expect(() => readConfig(env)).toThrow(file(name));
+        } finally {
+          process.seteuid!(0);
+        }
+        expect(statSync(file(name)).mode & 0o777).toBe(mode);
+      }
     });
 
     it('is not looked at if a setting holds the key', () => {

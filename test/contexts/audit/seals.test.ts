@@ -1,4 +1,5 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { ChainKey } from '../../../src/contexts/audit/domain/chain-key.ts';
 import { SharedRuns } from '../../../src/contexts/audit/shared-runs.ts';
 import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../src/contexts/audit/seal-alarms.ts';
+import { ConfigError } from '../../../src/platform/config-error.ts';
 import { Unseen } from '../../../src/platform/is-found.ts';
 import { SealFile, type FiledSeal } from '../../../src/contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant } from '../../../src/contexts/audit/verify.ts';
@@ -73,6 +75,16 @@ describe('the seal file', () => {
   it('is not taken for empty if nobody can tell whether it is there', () => {
     symlinkSync(path(), path());
     expect(() => new SealFile(folder).newest()).toThrow(Unseen);
+  });
+
+  it.each([
+    ['a link to nothing', () => symlinkSync(join(folder, 'not-mounted'), path())],
+    ['a folder', () => mkdirSync(path())],
+    ['a pipe, which nobody writes to', () => execFileSync('mkfifo', [path()])],
+  ])('is not taken for empty if it is %s', (_what, make) => {
+    make();
+    expect(() => new SealFile(folder).newest()).toThrow(ConfigError);
+    expect(() => new SealFile(folder).newest()).toThrow(path());
   });
 
   it('loses nothing because of a line that a crash has truncated', () => {
