@@ -4,6 +4,7 @@ import {
   fingerprintClaim,
   fingerprintClaimOf,
   latestSerial,
+  type DeviceState,
   userFingerprintClaim,
 } from '../../src/contexts/devices/domain/device.ts';
 import type { DeviceEvent } from '../../src/contexts/devices/domain/events.ts';
@@ -19,10 +20,11 @@ import {
   enrollmentTokenStream,
   identifyToken,
   isRedeemable,
+  repeatedUse,
   singleUse,
 } from '../../src/contexts/enrollment/domain/enrollment-token.ts';
 import { tenant, tenantStream } from '../../src/contexts/tenants/domain/tenant.ts';
-import { acceptWith, defineCommand } from '../../src/platform/kernel/command.ts';
+import { acceptWith, defineCommand, type Claim } from '../../src/platform/kernel/command.ts';
 import { conflict, isFailure, unauthenticated, unavailable } from '../../src/platform/kernel/failure.ts';
 import type { TenantId } from '../../src/platform/kernel/ids.ts';
 import type { DeviceCertificate } from '../../src/platform/pki/device-certificate.ts';
@@ -173,13 +175,16 @@ export const enrollDevice = defineCommand({
           },
         },
       ],
-      // A returned token is this device's already.
-      { claim: [...(isReturned(state, tokenId) ? [] : [singleUse(tokenId)]), ...moves.claim], release: moves.release },
+      { claim: [useOf(state, tokenId), ...moves.claim], release: moves.release },
     );
   },
   whenClaimed: ({ kind }) => (kind === 'enrollment-token' ? INVALID_TOKEN : FINGERPRINT_MOVED),
   freshens: ['devices', 'enrollment_tokens', 'employees', 'live-state'],
 });
+
+/** The claim that one of several requests gets. */
+const useOf = (state: DeviceState, tokenId: string): Claim =>
+  isReturned(state, tokenId) ? repeatedUse(tokenId, latestSerial(state)) : singleUse(tokenId);
 
 /** A returned token is still that of the device that it enrolled. */
 const isUsedUp = (usedBy: string | undefined, own: string, isReturnedHere: boolean): boolean =>

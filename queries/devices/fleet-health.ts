@@ -1,3 +1,4 @@
+import { HAS_LIVE_DEVICE } from '../enrollment/list-enrollment-tokens.ts';
 import type { Query } from '../../src/platform/kernel/query.ts';
 import type { DeviceStatus } from '../../src/contexts/devices/domain/vocabulary.ts';
 import { SELECT_DEVICES } from './device-view.ts';
@@ -42,7 +43,7 @@ const GROUPS = `
 const ENROLLMENT = `
   select (select count(*)::int from employees where tenant_id = $1) as total,
          (select count(*)::int from employees where tenant_id = $1 and has_enrolled) as enrolled,
-         (select count(*)::int from enrollment_tokens where tenant_id = $1 and used_at is null and revoked_at is null and expires_at > now()) as pending`;
+         (select count(*)::int from enrollment_tokens t where t.tenant_id = $1 and t.used_at is null and t.revoked_at is null and t.expires_at > now() and ${HAS_LIVE_DEVICE}) as pending`;
 
 const isCutOff = ({ status_now: status }: Group) => status === 'revoked' || status === 'wiped';
 

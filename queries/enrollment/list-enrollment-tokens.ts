@@ -36,7 +36,10 @@ export interface EnrollmentTokenFilter {
 
 type TokenAsSeen = EnrollmentTokenRow & { readonly status_now: EnrollmentTokenStatus };
 
-const STATUS = `case when t.used_at is not null then 'used' when t.revoked_at is not null then 'revoked' when t.expires_at <= now() then 'expired' else 'valid' end`;
+/** A returned token (`t`) counts for its device only: it is used up once that is gone. */
+export const HAS_LIVE_DEVICE = `(t.device_id is null or exists (
+  select from devices d where d.tenant_id = t.tenant_id and d.device_id = t.device_id and d.status in ('active', 'wipe_pending')))`;
+const STATUS = `case when t.used_at is not null or not ${HAS_LIVE_DEVICE} then 'used' when t.revoked_at is not null then 'revoked' when t.expires_at <= now() then 'expired' else 'valid' end`;
 const FROM = `
     from (select t.*, ${STATUS} as status_now from enrollment_tokens t where t.tenant_id = $1) t
    where t.tenant_id = $1 and ($2::text is null or t.status_now = $2) and ($3::uuid is null or t.batch_id = $3) and ($4::uuid is null or t.user_id = $4)`;

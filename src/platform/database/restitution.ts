@@ -1,5 +1,4 @@
 import { FailureError } from '../kernel/failure.ts';
-import { isDatabaseUnavailable } from './unavailable.ts';
 
 const AGAIN_MS = 1_000;
 /** Anybody can be owed something during an outage, also for a token that does not exist. */
@@ -54,7 +53,7 @@ export class Restitution {
     try {
       await debt.work();
     } catch (error) {
-      if (isAway(error) && performance.now() < debt.ends) return true;
+      if (mayComeYet(error) && performance.now() < debt.ends) return true;
     }
     this.#drop(debt);
     return false;
@@ -74,5 +73,6 @@ export class Restitution {
   }
 }
 
-const isAway = (error: unknown): boolean =>
-  isDatabaseUnavailable(error) || (error instanceof FailureError && error.failure.kind === 'unavailable');
+/** A decision is final; what an outage, a full queue or a mistake has prevented may still come. */
+const mayComeYet = (error: unknown): boolean =>
+  !(error instanceof FailureError) || error.failure.kind === 'unavailable';

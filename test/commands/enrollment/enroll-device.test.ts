@@ -90,7 +90,7 @@ describe('enrolling a device', () => {
 
     const again = given(...done, returned).when(enrollDevice, input, facts);
     again.then(used, isEnrolled({ userId: OTHER }), certified('BB02'));
-    again.thenTakes();
+    again.thenTakes({ kind: 'enrollment-token', value: `${tokenId}|AA01` });
     for (const other of [
       { ...facts, tokenId: OTHER },
       { ...facts, boundUserId: USER },

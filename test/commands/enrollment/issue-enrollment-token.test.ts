@@ -21,14 +21,14 @@ describe('revoking an enrollment token', () => {
   const revoked = { type: 'EnrollmentTokenRevoked', data: { tokenId } } as const;
 
   it('takes its single use, so that no device can', () => {
-    const outcome = given(issued).when(revokeEnrollmentToken, { tokenId });
+    const outcome = given(issued).when(revokeEnrollmentToken, { tokenId }, singleUse(tokenId));
     outcome.then(revoked);
     outcome.thenTakes(singleUse(tokenId));
   });
   it('has no effect the second time', () =>
-    given(issued, revoked).when(revokeEnrollmentToken, { tokenId }).thenNothing());
+    given(issued, revoked).when(revokeEnrollmentToken, { tokenId }, singleUse(tokenId)).thenNothing());
   it('fails for a token that was never issued', () =>
-    given().when(revokeEnrollmentToken, { tokenId }).thenRefused('notFound'));
+    given().when(revokeEnrollmentToken, { tokenId }, singleUse(tokenId)).thenRefused('notFound'));
   it('is refused once a device has used it', () => {
     expect(revokeEnrollmentToken.whenClaimed?.(singleUse(tokenId))).toBe(TOKEN_USED);
   });

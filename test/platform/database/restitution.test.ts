@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabaseTimeout } from '../../../src/platform/database/unavailable.ts';
+import { TooBusy } from '../../../src/platform/fairness/fair-limiter.ts';
+import { FailureError, notFound } from '../../../src/platform/kernel/failure.ts';
 import { Restitution } from '../../../src/platform/database/restitution.ts';
 
 const MINUTE = 60_000;
@@ -54,14 +56,25 @@ describe('what is taken back when the database is back', () => {
     expect(done).toEqual(['a']);
   });
 
-  it('expires, and is forgotten after another failure than an absent database', async () => {
+  it('is taken back after a full queue, too', async () => {
+    let isFull = true;
+    await restitution.whenBack('a', MINUTE, async () => {
+      if (isFull) throw new TooBusy('the database');
+      done.push('a');
+    });
+    isFull = false;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(done).toEqual(['a']);
+  });
+
+  it('expires, and is forgotten after a refusal', async () => {
     await owe('a', 5_000);
     await vi.advanceTimersByTimeAsync(10_000);
     isAway = false;
     await vi.advanceTimersByTimeAsync(MINUTE);
     await restitution.first('a');
     expect(done).toEqual([]);
-    await restitution.whenBack('b', MINUTE, () => Promise.reject(new Error('a mistake')));
+    await restitution.whenBack('b', MINUTE, () => Promise.reject(new FailureError(notFound())));
     await restitution.first('b');
   });
 

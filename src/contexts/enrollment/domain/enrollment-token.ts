@@ -55,6 +55,15 @@ export function identifyToken(token: string): TokenIdentity {
 export const singleUse = (tokenId: string): Claim => ({ kind: 'enrollment-token', value: tokenId });
 
 /**
+ * The same for a token that was returned to its device (decision 0208), which has this certificate that nobody holds: held by the
+ * repetition of the enrollment, or by the token once revoked.
+ */
+export const repeatedUse = (tokenId: string, lostSerial: string | null): Claim => ({
+  kind: 'enrollment-token',
+  value: `${tokenId}|${lostSerial ?? ''}`,
+});
+
+/**
  * Whether this is the issued token, not revoked and not expired. `tokenDigest` is the digest of the presented token.
  */
 export function isRedeemable(state: EnrollmentTokenState, tokenDigest: string, now: number): boolean {

@@ -115,6 +115,36 @@ describe('enrollment over HTTP', () => {
       expect((await enroll()).status).toBe(401);
     });
 
+    it.each(['token', 'batch', 'all', 'device'])('that was returned after a 503 is ended with the %s', async (by) => {
+      const tenant = await app.newTenant();
+      const { admin } = tenant;
+      const { configs, batchId } = (
+        await admin.post('/api/v1/admin/enrollment/bulk-config', { count: 1, format: 'json' })
+      ).body;
+      const about = browser();
+      const enroll = () => tryToEnroll(app, tenant.tenantId, configs[0].token, about);
+      const restore = unavailableOnce(app.services.executor, 'EnrollDevice', 'after');
+      expect((await enroll().finally(restore)).status).toBe(503);
+      const tokens = async () =>
+        (await admin.get('/api/v1/admin/enrollment/tokens')).body.tokens as {
+          id: string;
+          status: string;
+          deviceId: string;
+        }[];
+      await expect
+        .poll(async () => (await tokens())[0])
+        .toMatchObject({ status: 'valid', deviceId: expect.any(String) });
+      const [token] = await tokens();
+      const revokes = '/api/v1/admin/enrollment/tokens/revoke';
+      if (by === 'token') expect((await admin.delete(`/api/v1/admin/enrollment/tokens/${token!.id}`)).status).toBe(204);
+      if (by === 'batch') expect((await admin.post(revokes, { batchId })).body).toMatchObject({ revoked: 1 });
+      if (by === 'all') expect((await admin.post(revokes, { all: true })).body).toMatchObject({ revoked: 1 });
+      if (by === 'device') expect((await admin.delete(`/api/v1/admin/devices/${token!.deviceId}`)).status).toBe(204);
+      expect((await enroll()).status).toBe(401);
+      await app.settled();
+      expect((await tokens()).map(({ status }) => status)).toEqual([by === 'device' ? 'used' : 'revoked']);
+    });
+
     it('is valid no longer than the license, whatever is requested', async () => {
       const asked = await issue(100_000);
       expect([asked.status, asked.body.expiresAt]).toEqual([201, await licenseEnd()]);
