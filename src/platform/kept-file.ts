@@ -10,7 +10,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);
  */
 export function isKept(path: string): boolean {
   if (isFound(path)) return true;
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  if (!isLink(path)) return false;
   throw new ConfigError(`${path} is a link to nothing: mount or restore what it names`);
 }
 
@@ -30,5 +30,14 @@ export function readKept(path: string, remedy: string): string {
     throw FORBIDDEN.has(code) ? new Unseen(path, code) : new ConfigError(`${path} cannot be read (${code}): ${remedy}`);
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // Below a file, or a name that no file can have: `isFound` has said that nothing is there.
+    return false;
   }
 }
