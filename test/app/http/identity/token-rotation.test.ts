@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compose } from '../../../../src/app/compose/compose.ts';
 import { tokenKeyGeneration } from '../../../../src/contexts/identity/token-key-generation.ts';
@@ -63,6 +64,12 @@ describe('tokens', () => {
     const away = vi.spyOn(app.services.lookups, 'adminSession').mockRejectedValueOnce(new DatabaseTimeout(1));
     const { status } = await refresh(refreshToken).finally(() => away.mockRestore());
     expect(status).toBe(503);
+    // It is given back after the response.
+    const digest = createHash('sha256').update(refreshToken).digest();
+    const { owner } = app.services.database;
+    await expect
+      .poll(() => owner.query('select 1 from refresh_tokens where digest = $1 and response_lost', [digest]))
+      .toMatchObject({ rowCount: 1 });
   }
 
   it('for refresh count until their successor is used, if the response that held it was lost to an outage', async () => {
