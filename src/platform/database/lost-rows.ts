@@ -1,13 +1,19 @@
 import type pg from 'pg';
 
+/** A log that came from another server may be older, or younger, than what is here. */
+const HAS_OWN_LOG = 'not exists (select from log_copies) and not exists (select from unfinished_restore)';
+const SET_UP = `from tenant_keys k join events e on e.stream = 'tenant-' || k.tenant_id || '.' || k.tenant_id`;
+
 /**
  * The first tenant was set up in one append, after its keys and secrets were stored, and the last administrator stays. So
- * where a tenant's own stream is in PostgreSQL, there are a claim of its name, a password and a key of a person, or the record
- * that it was erased. A log that came from another server may be older, or younger, than what is here.
+ * where a tenant's own stream is in PostgreSQL, there are a claim of its name and a password.
  */
-const HAS_TENANT = `
-  exists (select from events) and not exists (select from log_copies) and not exists (select from unfinished_restore)
-  and exists (select from tenant_keys k join events e on e.stream = 'tenant-' || k.tenant_id || '.' || k.tenant_id and e.revision = 0)`;
+const HAS_TENANT = `${HAS_OWN_LOG} and exists (select ${SET_UP} and e.revision = 0)`;
+
+/** The administrator of a set-up has a key, or was erased. Only the first events of each tenant are looked at. */
+const HAS_ADMINISTRATOR = `${HAS_OWN_LOG} and exists (
+  select ${SET_UP} and e.revision < 8 and e.type = 'AdminUserCreated'
+   where not exists (select from erased_persons p where p.tenant_id = e.tenant_id and p.person_id::text = e.data->>'adminId'))`;
 
 /**
  * Tables that are never empty under a condition, of which each is a fact that was stored after their first row. `case` keeps the
@@ -25,7 +31,7 @@ const NEVER_EMPTY: Readonly<Record<string, string>> = {
   // Nothing destroys a tenant's key, and it is stored before what is sealed with it.
   tenant_keys: 'exists (select from person_keys) or exists (select from secrets)',
   claims: HAS_TENANT,
-  person_keys: `not exists (select from erased_persons) and ${HAS_TENANT}`,
+  person_keys: HAS_ADMINISTRATOR,
   secrets: HAS_TENANT,
 };
 

@@ -166,6 +166,20 @@ describe.skipIf(!findSystemPostgres())('a database that lost', () => {
     expect(contents(name)).toEqual(before);
   });
 
+  it('the keys of persons is refused although somebody was erased, and whole if nobody is left to have one', async () => {
+    const name = await restored('erased');
+    await cluster.admin(
+      name,
+      'insert into erased_persons select tenant_id, gen_random_uuid() from tenant_keys; delete from person_keys',
+    );
+    await expect(opened(name)).rejects.toThrow(/rows of person_keys/);
+    await cluster.admin(
+      name,
+      `insert into erased_persons select tenant_id, (data->>'adminId')::uuid from events where type = 'AdminUserCreated'`,
+    );
+    expect(await findings(name)).toEqual([]);
+  });
+
   it('its rights and the record of them is refused with a sentence, and found by doctor', async () => {
     const name = await restored(
       'unrecorded',
