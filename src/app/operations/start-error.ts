@@ -27,7 +27,7 @@ export function describeStartError(error: unknown): string {
   if (isDiskFull(error)) return `the disk of the database is full (${(error as Error).message})`;
   if (isRefusedLogin(error)) return `DATABASE_URL: the database refuses the login (${(error as Error).message})`;
   if (isForbidden(error))
-    return `the database refuses what its user or a role of the service must be allowed (${(error as Error).message}): run \`castellan doctor\`, and the SQL of \`castellan database roles\` as an administrator`;
+    return `the database refuses what its user or a role of the service must be allowed (${(error as Error).message}): run \`castellan doctor\`, and the SQL of \`castellan database roles\` as an administrator. If a dump was restored with --no-owner by another user, restore it as the user of DATABASE_URL`;
   if (isDatabaseUnavailable(error)) return `DATABASE_URL: the database cannot be reached (${(error as Error).message})`;
   return (error as Error).stack ?? String(error);
 }
