@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compose } from '../../../src/app/compose/compose.ts';
-import { readConfig, type Config } from '../../../src/app/config/config.ts';
+import type { Config } from '../../../src/app/config/config.ts';
 import { examine } from '../../../src/app/operations/doctor.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
-import { licensePublicKeyPem } from '../../dsl/licenses.ts';
+import { configsOn } from '../../dsl/installation-config.ts';
 import { USER_PASSWORD } from '../../dsl/password-server.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { startSystemPostgres, type SystemPostgres } from '../../dsl/system-postgres.ts';
@@ -25,15 +24,7 @@ describe.skipIf(!findSystemPostgres())('a dump that was restored in part', () =>
   beforeAll(async () => {
     cluster = await startSystemPostgres();
     await cluster.admin('postgres', `create role ${OWNER} login superuser password '${USER_PASSWORD}'`);
-    const keys = { MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: randomBytes(32).toString('hex') };
-    config = (database) =>
-      readConfig({
-        ...keys,
-        LICENSE_PUBLIC_KEY: licensePublicKeyPem,
-        DATABASE_URL: cluster.url(OWNER, database),
-        DATA_DIR: folder,
-        NODE_ENV: 'production',
-      });
+    config = configsOn(cluster, OWNER, folder);
     await cluster.admin('postgres', `create database whole owner ${OWNER}`);
     await opened('whole');
     dump = cluster.dump('whole').split('\n');

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditLog } from '../../../projections/audit/audit-log.ts';
 import { readModels } from '../../../projections/index.ts';
 import { compose } from '../../../src/app/compose/compose.ts';
-import { readConfig, type Config } from '../../../src/app/config/config.ts';
+import type { Config } from '../../../src/app/config/config.ts';
 import { examine } from '../../../src/app/operations/doctor.ts';
 import { families } from '../../../src/contexts/families.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { newLogger } from '../../../src/platform/observability/logger.ts';
 import { appOf } from '../../dsl/app.ts';
-import { licensePublicKeyPem } from '../../dsl/licenses.ts';
+import { configsOn } from '../../dsl/installation-config.ts';
 import { USER_PASSWORD } from '../../dsl/password-server.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { startSystemPostgres, type SystemPostgres } from '../../dsl/system-postgres.ts';
@@ -48,15 +48,7 @@ describe.skipIf(!findSystemPostgres())('a database that lost', () => {
   beforeAll(async () => {
     cluster = await startSystemPostgres();
     await cluster.admin('postgres', `create role ${OWNER} login createrole password '${USER_PASSWORD}'`);
-    const keys = { MASTER_KEY: randomBytes(32).toString('hex'), AUDIT_HMAC_KEY: randomBytes(32).toString('hex') };
-    config = (database) =>
-      readConfig({
-        ...keys,
-        LICENSE_PUBLIC_KEY: licensePublicKeyPem,
-        DATABASE_URL: cluster.url(OWNER, database),
-        DATA_DIR: folder,
-        NODE_ENV: 'production',
-      });
+    config = configsOn(cluster, OWNER, folder);
     await cluster.admin('postgres', `create database whole owner ${OWNER}`);
     const application = await composed('whole');
     await appOf(application).newTenant();
