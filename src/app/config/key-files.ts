@@ -1,11 +1,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 import {
-  chmodSync,
   closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -14,7 +15,8 @@ import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from './data-directory.ts';
 import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
-import { isFound, Unseen } from '../../platform/is-found.ts';
+import { fileText } from '../../platform/file-content.ts';
+import { isFound } from '../../platform/is-found.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
@@ -40,11 +42,11 @@ function signingKeyIn(file: string): KeyObject {
 
 function readKept(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return fileText(file).trim();
   } catch (error) {
-    const code = String((error as NodeJS.ErrnoException).code);
-    if (code === 'EACCES' || code === 'EPERM') throw new Unseen(file, code);
-    throw new ConfigError(`${file} cannot be read (${code}): restore it from a backup`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new ConfigError(`${file} is a link to nothing: restore it from a backup`);
+    throw error;
   }
 }
 
@@ -105,7 +107,7 @@ export class KeyFiles {
 
   formerMasterKey(): Buffer | undefined {
     const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
-    return this.#embedded && isFound(file) ? this.given('the former master key', readKept(file)) : undefined;
+    return this.#embedded && isFound(file) ? this.given(file, readKept(file)) : undefined;
   }
 
   /**
@@ -117,7 +119,8 @@ export class KeyFiles {
     if (!isFound(current))
       throw new ConfigError(`there is no master key in ${this.#folder}: set a new MASTER_KEY instead`);
     // Two equal files are left by an attempt that was interrupted here.
-    if (isFound(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
+    const inUse = readKept(current);
+    if (isFound(former) && readKept(former) !== inUse)
       throw new ConfigError(
         `${former} already exists: delete it once \`master-key status\` shows that nothing needs it`,
       );
@@ -137,20 +140,23 @@ export class KeyFiles {
   }
 
   /** What is wrong with the files, without making or changing any. `isGiven`: a setting holds the key instead. */
-  problems(isGiven: (name: string) => boolean): string[] {
-    return Object.entries(KEPT_AS)
+  problems(isGiven: (name: string) => boolean): Error[] {
+    const looks = Object.entries(KEPT_AS)
       .filter(([name]) => !isGiven(name))
-      .flatMap(([name, fileName]) => {
-        const file = join(this.#folder, fileName);
-        try {
-          if (!isFound(file)) return this.#isInUse ? [missing(name, file)] : [];
-          if (name === 'LICENSE_PUBLIC_KEY') signingKeyIn(file);
-          else this.given(file, readKept(file));
-          return [];
-        } catch (error) {
-          return [(error as Error).message];
-        }
-      });
+      .map(
+        ([name, fileName]) =>
+          () =>
+            this.#check(name, join(this.#folder, fileName)),
+      );
+    if (!isGiven('OTHER_MASTER_KEY')) looks.push(() => void this.formerMasterKey());
+    const found = looks.flatMap(errorOf);
+    // A folder that hides all of them is one problem.
+    return found.filter(({ message }, at) => found.findIndex((other) => other.message === message) === at);
+  }
+
+  #check(name: string, file: string): void {
+    if (isFound(file)) void (name === 'LICENSE_PUBLIC_KEY' ? signingKeyIn(file) : this.given(file, readKept(file)));
+    else if (this.#isInUse) throw new ConfigError(missing(name, file));
   }
 
   /** The file, which is made if there is none, and no database that needs the one that was there. */
@@ -170,7 +176,6 @@ export class KeyFiles {
       rmSync(complete);
       sync(this.#folder);
     }
-    chmodSync(file, 0o600);
     return file;
   }
 
@@ -187,6 +192,38 @@ export class KeyFiles {
     return file;
   }
 }
+
+function errorOf(look: () => void): Error[] {
+  try {
+    look();
+    return [];
+  } catch (error) {
+    return [error as Error];
+  }
+}
+
+/**
+ * Takes the right to read the kept keys from others, who may have it after a restore. Only files of this user change: what
+ * belongs to somebody else, or is no file, stays as it is. On a read-only mount, whoever mounted it decides.
+ */
+export function keepKeysPrivate(dataDir: string): void {
+  for (const name of [...Object.values(KEPT_AS), FORMER_MASTER_KEY_FILE])
+    try {
+      const descriptor = openSync(join(dataDir, 'keys', name), constants.O_RDONLY | constants.O_NONBLOCK);
+      try {
+        const found = fstatSync(descriptor);
+        const isOpen = (found.mode & 0o177) !== 0;
+        if (found.isFile() && found.uid === process.geteuid?.() && isOpen) fchmodSync(descriptor, 0o600);
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch (error) {
+      if (!UNCHANGEABLE.has((error as NodeJS.ErrnoException).code)) throw error;
+    }
+}
+
+/** There is no such file, it is a socket, or this user may not change it. What needs the file says so. */
+const UNCHANGEABLE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ENXIO', 'ELOOP', 'EACCES', 'EPERM', 'EROFS']);
 
 /** Syncs a file, or a directory's entries, to the disk. */
 function sync(path: string): void {

@@ -1,4 +1,13 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +16,7 @@ import { ChainKey } from '../../../src/contexts/audit/domain/chain-key.ts';
 import { SharedRuns } from '../../../src/contexts/audit/shared-runs.ts';
 import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../src/contexts/audit/seal-alarms.ts';
+import { NotAFile } from '../../../src/platform/file-content.ts';
 import { Unseen } from '../../../src/platform/is-found.ts';
 import { SealFile, type FiledSeal } from '../../../src/contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant } from '../../../src/contexts/audit/verify.ts';
@@ -16,6 +26,7 @@ import { AggregateLoader } from '../../../src/platform/execution/aggregate-loade
 import { Executor } from '../../../src/platform/execution/executor.ts';
 import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
 import type { ServiceContainer } from '../../../src/app/compose/service-container.ts';
+import { makeNamedPipe } from '../../dsl/named-pipe.ts';
 import { given } from '../../dsl/given.ts';
 import { aDay, ACME, openAuditedVault, OTHER, type AuditedVault } from './audited-vault.ts';
 
@@ -73,6 +84,37 @@ describe('the seal file', () => {
   it('is not taken for empty if nobody can tell whether it is there', () => {
     symlinkSync(path(), path());
     expect(() => new SealFile(folder).newest()).toThrow(Unseen);
+  });
+
+  it.each([
+    ['a link to nothing', () => symlinkSync(join(folder, 'gone'), path())],
+    ['a folder', () => mkdirSync(path())],
+    ['a named pipe', () => makeNamedPipe(path())],
+  ])('is not taken for empty, waited for or written to if it is %s', (kind, make) => {
+    const stop: unknown = make();
+    for (const look of ['newest', 'damagedLines', 'owners'] as const)
+      expect(() => new SealFile(folder)[look]()).toThrow(new NotAFile(path(), kind));
+    expect(() => new SealFile(folder).append([filed(3)])).toThrow();
+    if (typeof stop === 'function') (stop as () => void)();
+  });
+
+  it('counts lines that are no seals, and nothing that a crash left', () => {
+    const file = new SealFile(folder);
+    expect(file.damagedLines()).toBe(0);
+    file.append([filed(3)]);
+    appendFileSync(path(), `${JSON.stringify(filed(4)).slice(0, 60)}\n{\n\0\0\0\n{"tenantId":"a\0\0\n\n`);
+    file.append([filed(5)]);
+    writeFileSync(path(), readFileSync(path(), 'utf8').replaceAll('\n', '\r\n'));
+    expect([file.damagedLines(), file.sealsOf(ACME)]).toEqual([0, [filed(3), filed(5)]]);
+    appendFileSync(path(), 'garbage\n{"another":"object"}\n\u0001\u0002\n');
+    expect([file.damagedLines(), file.sealsOf(ACME)]).toEqual([3, [filed(3), filed(5)]]);
+  });
+
+  it('has all its seals after an editor has put a mark in front of them', () => {
+    const file = new SealFile(folder);
+    file.append([filed(3)]);
+    writeFileSync(path(), `\uFEFF${readFileSync(path(), 'utf8').trim()}\n`);
+    expect([file.damagedLines(), file.sealsOf(ACME)]).toEqual([0, [filed(3)]]);
   });
 
   it('loses nothing because of a line that a crash has truncated', () => {
