@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examination } from '../../../src/app/cli/doctor.ts';
 import type { Config } from '../../../src/app/config/config.ts';
-import { keys, licenses } from '../../../src/app/operations/examined-database.ts';
+import { completeness, keys, licenses } from '../../../src/app/operations/examined-database.ts';
 import { examineLog } from '../../../src/app/operations/examined-log.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
@@ -336,6 +336,24 @@ describe('the event log that castellan doctor compares with the tables', () => {
       { verdict: 'finding', message: expect.stringContaining('is older than its tables') as string },
     ]);
     await sql('update cursors set position = position - 1000000');
+  });
+});
+
+describe('a database of an earlier version', () => {
+  it.each([
+    [['001_roles.sql', '011_lone_appends.sql'], /^this database lacks migration 002_event_store\.sql/],
+    [[], /^nothing is missing$/],
+  ])('is a finding if a start would refuse it: %j', async (done, message) => {
+    const query = (text: string) =>
+      Promise.resolve({
+        rows: text.startsWith('select name') ? done.map((name) => ({ name })) : [{ exist: /kysely/.test(text) }],
+      });
+    const pool = { query } as unknown as Pool;
+    const [found] = await completeness({ auditKey: Buffer.alloc(32, 1) })(pool, {});
+    expect(found).toEqual({
+      verdict: done.length > 0 ? 'finding' : 'fine',
+      message: expect.stringMatching(message) as string,
+    });
   });
 });
 
