@@ -2,6 +2,7 @@
 // each entry point. A record says which bundle is the latest, and what it was made of.
 import { createHash, randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -16,6 +17,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+/** A bundle holds no secret: whatever mask its maker had, all users run the one bundle, and only its owner changes it. */
+const FOLDER_MODE = 0o755;
+const FILE_MODE = 0o644;
 const OLD_MS = 2 * 24 * 3_600_000;
 
 /** As deep as the folder of a bundle. */
@@ -81,7 +85,7 @@ function touch(...files) {
 export function keep(entry, { files, seen }) {
   const cache = cacheOf(entry);
   const folder = path.join(cache, hashOf(...files.flatMap(({ name, contents }) => [`${name}\0`, contents])));
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   touch(folder);
   // First: what is removed makes room.
   removeUnused(cache);
@@ -91,6 +95,11 @@ export function keep(entry, { files, seen }) {
   const sizes = Object.fromEntries(files.map(({ name, contents }) => [name, contents.length]));
   write(recordOf(entry), JSON.stringify({ folder, seen, sizes }));
   return folder;
+}
+
+function makeFolder(folder) {
+  const first = mkdirSync(folder, { recursive: true });
+  for (let made = folder; first && made.length >= first.length; made = path.dirname(made)) chmodSync(made, FOLDER_MODE);
 }
 
 function holds(file, contents) {
@@ -103,6 +112,7 @@ function writeWhole(file, contents, drafts) {
   const draft = path.join(drafts, `${randomBytes(8).toString('hex')}.draft`);
   try {
     writeFileSync(draft, contents, { flush: true });
+    chmodSync(draft, FILE_MODE);
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });

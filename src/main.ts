@@ -4,6 +4,7 @@ import { startTracing } from './platform/observability/start-tracing.ts';
 import { newLogger } from './platform/observability/logger.ts';
 import { ConfigError } from './platform/config-error.ts';
 import { readConfig, type Config } from './app/config/config.ts';
+import { keepKeysPrivate } from './app/config/key-files.ts';
 import { settingWarnings } from './app/config/setting-warnings.ts';
 import type { ProcessRole } from './platform/database/connections.ts';
 import { requireHost } from './app/http/trial-listening.ts';
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
   const config = settings();
   const log = newLogger(config.logLevel);
   for (const advice of settingWarnings()) log.warn(advice);
+  if (config.databaseUrl === undefined) keepKeysPrivate(config.dataDir);
   await requireHost(config.host);
   requireWritable(config.dataDir);
   const tracing = await startTracing(process.env, log);

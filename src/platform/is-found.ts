@@ -1,16 +1,30 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
-/** This user may not see whether a file is there. Carries `code`, `syscall` and `path`, as errors of the file system do. */
+/** This user may not see whether a file is there, or what is in it. Carries `code`, `syscall` and `path`, as errors of the file system do. */
 export class Unseen extends Error {
   readonly code: string;
   readonly syscall = 'stat';
   readonly path: string;
 
-  constructor(path: string, code: string) {
+  constructor(file: string, code: string) {
+    const path = code === 'EACCES' ? closed(file) : file;
     super(`${path} cannot be looked at (${code}): use the user of the service, or give this one the right`);
     this.name = 'Unseen';
     this.code = code;
     this.path = path;
+  }
+}
+
+/** The folder that hides a file, whether it is there or not; the file itself if this user sees it. */
+function closed(file: string): string {
+  const folder = dirname(file);
+  if (folder === file) return file;
+  try {
+    accessSync(folder, constants.X_OK);
+    return file;
+  } catch {
+    return closed(folder);
   }
 }
 
@@ -28,5 +42,15 @@ export function isFound(path: string): boolean {
     const code = String((error as NodeJS.ErrnoException).code);
     if (NOWHERE.has(code)) return false;
     throw new Unseen(path, code);
+  }
+}
+
+/** A link whose file is gone. `isFound` says that nothing is there, but somebody has put something there. */
+export function leadsNowhere(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink() && !isFound(path);
+  } catch (error) {
+    if (error instanceof Unseen) throw error;
+    return false;
   }
 }

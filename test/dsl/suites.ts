@@ -14,6 +14,7 @@ export const PEERS = [
   'test/peers/**',
   // Processes of the service are started, killed and started again.
   'test/crash/**',
+  'test/app/service/closed-files.test.ts',
   'test/app/service/database-restart.test.ts',
   'test/app/service/frozen-database.test.ts',
   'test/app/service/read-only-database.test.ts',

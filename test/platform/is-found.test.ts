@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isFound } from '../../src/platform/is-found.ts';
+import { isFound, leadsNowhere } from '../../src/platform/is-found.ts';
 import { scratchFolder } from '../dsl/scratch.ts';
 
 describe('whether something is there', () => {
@@ -22,6 +22,14 @@ describe('whether something is there', () => {
     ['file/below', false],
     ['dangling', false],
   ])('%s: %s', (name, expected) => expect(isFound(join(folder, name))).toBe(expected));
+
+  it('is not told by a link that leads nowhere', () =>
+    expect(['dangling', 'file', 'nothing', 'file/below'].map((name) => leadsNowhere(join(folder, name)))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]));
 
   it('is unknown, and says so, where it cannot be told', () =>
     expect(() => isFound(join(folder, 'loop'))).toThrow(

@@ -189,6 +189,18 @@ describe('scripts/run.mjs', () => {
 
     const well = { stdout: 'started late\n', stderr: '', status: 0 };
 
+    it.each(['0077', '0000'])(
+      'makes bundles that all users run and only their owner changes, with umask %s',
+      (mask) => {
+        const words = [process.execPath, script(), entry()];
+        spawnSync('sh', ['-c', `umask ${mask}; exec "$@"`, 'sh', ...words], { cwd: '/', timeout: 20_000 });
+        const all = ['..', '.', ...contentsOfCache()].map((name) => statSync(path.join(cache(), name)));
+        expect(new Set(all.map((one) => [one.isDirectory(), (one.mode & 0o777).toString(8)].join(' ')))).toEqual(
+          new Set(['true 755', 'false 644']),
+        );
+      },
+    );
+
     describe('makes a bundle again that is damaged', () => {
       it.each([
         // It would run, and end as if all were well.

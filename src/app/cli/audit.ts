@@ -8,7 +8,7 @@ import {
   type NamedOwner,
   type ChainOwnersDependencies,
 } from '../../contexts/audit/chain-owners.ts';
-import { SealFile } from '../../contexts/audit/seal-file.ts';
+import { damagedHeads, SealFile } from '../../contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant, type VerifyDependencies } from '../../contexts/audit/verify.ts';
 import { auditProof } from './audit-proof.ts';
 import { performs, type CommandLine } from './operator-command.ts';
@@ -98,7 +98,7 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
     cli,
     owned(audit.command('verify'))
       .description(
-        'Replay the event log and compare every audit chain, or one, with it; exit code 1 if a chain is invalid',
+        'Replay the event log and compare every audit chain, or one, with it; exit code 1 if a chain is invalid, or audit-heads.jsonl damaged',
       )
       .option(
         '--heads <file>',
@@ -108,8 +108,15 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
     async (output, named: NamedOwner & { heads?: string }) => {
       // Before anything is opened.
       if (named.heads !== undefined) witnessAt(named.heads);
-      const chains = await cli.withApplication(({ services }) => auditVerify(services, named, output.say));
-      return { result: { chains }, isFinding: chains.some(({ valid }) => !valid) };
+      const { chains, damaged } = await cli.withApplication(async ({ services }) => ({
+        chains: await auditVerify(services, named, output.say),
+        damaged: new SealFile(services.config.dataDir).damagedLines(),
+      }));
+      if (damaged > 0) output.say(`damaged ${damagedHeads(damaged)}`);
+      return {
+        result: { chains, damagedHeadLines: damaged },
+        isFinding: damaged > 0 || chains.some(({ valid }) => !valid),
+      };
     },
   );
   performs(

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { readConfig, type Config } from '../config/config.ts';
+import { dataDirectory, readConfig, type Config } from '../config/config.ts';
 import { KeyFiles } from '../config/key-files.ts';
 import { settingWarnings } from '../config/setting-warnings.ts';
 import { isGiven } from '../config/given-settings.ts';
-import { examine, type Diagnosis } from '../operations/doctor.ts';
+import { examine, examinedError, type Diagnosis } from '../operations/doctor.ts';
 import type { Verdict } from '../operations/examined.ts';
 import { performs, type CommandLine } from './operator-command.ts';
 import type { Outcome } from './outcome.ts';
@@ -23,7 +23,19 @@ function readOnlyConfig(env: NodeJS.ProcessEnv): Config {
       generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
   const unset = Object.entries(placeholders).filter(([name]) => !isGiven(env, name));
+  // A former key that cannot be read is a problem of the key files. It does not hide the rest.
+  if (isFormerUnread(env)) unset.push(['OTHER_MASTER_KEY', placeholders['MASTER_KEY']!]);
   return readConfig({ ...env, ...Object.fromEntries(unset.map(([name, make]) => [name, make()])) });
+}
+
+function isFormerUnread(env: NodeJS.ProcessEnv): boolean {
+  if (isGiven(env, 'OTHER_MASTER_KEY')) return false;
+  try {
+    new KeyFiles(dataDirectory(env), true).formerMasterKey();
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 export interface Examination {
@@ -44,7 +56,7 @@ export async function examination(env: NodeJS.ProcessEnv): Promise<Examination> 
     const given = { master: isGiven(env, 'MASTER_KEY'), audit: isGiven(env, 'AUDIT_HMAC_KEY') };
     const settings: Diagnosis = { check: 'settings', verdict: 'fine', message: 'all can be read' };
     const files = config.databaseUrl ? [] : new KeyFiles(config.dataDir, true).problems((name) => isGiven(env, name));
-    const keys = files.map((message): Diagnosis => ({ check: 'keys', verdict: 'finding', message }));
+    const keys = files.map((error): Diagnosis => ({ check: 'keys', ...examinedError(error) }));
     const checks = [...(warnings.length > 0 ? warnings : [settings]), ...keys, ...(await examine(config, given))];
     const worst = (['finding', 'unknown'] as const).find((verdict) => checks.some((each) => each.verdict === verdict));
     return { checks, outcome: worst === undefined ? 'fine' : OUTCOMES[worst] };

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { baseUrlField } from '../../contexts/tenants/domain/base-url.ts';
 import { emailField } from '../../contexts/identity/domain/password-rule.ts';
+import { fileText, whyUnread } from '../../platform/file-content.ts';
 import { Obstacle } from './outcome.ts';
 
 /** Parsers of option values: a wrong value is refused before anything is opened, and the message names its option. */
@@ -38,10 +38,10 @@ export const textUpTo =
 /** The name of a file that an option gives. */
 export function contentOf(option: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return fileText(path);
   } catch (error) {
     throw new Obstacle(
-      `${option} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`,
+      `${option} names ${path}, which cannot be read (${whyUnread(error)}): correct the path or its rights`,
     );
   }
 }

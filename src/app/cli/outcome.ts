@@ -4,6 +4,8 @@ import { CopyDiffers } from '../../contexts/installation/log-copy/page-check.ts'
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { EmbeddedPostgresFailed } from '../../platform/embedded/failed.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
+import { NotAFile } from '../../platform/file-content.ts';
+import { Unseen } from '../../platform/is-found.ts';
 import { LogNotTrusted } from '../../platform/eventstore/log-trust.ts';
 import { AppendRefused, EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { EventContractError } from '../../platform/eventstore/event-contract-error.ts';
@@ -113,7 +115,7 @@ function outage(error: unknown): Ending | undefined {
     return unavailable(`${error.message}; \`castellan restore status\` shows how to recover`);
   if (error instanceof EventStoreUnavailable) return unavailable(withCause(error));
   if (
-    [Obstacle, OutputClosed, DataDirectoryInUse, EmbeddedPostgresFailed, AppendRefused].some(
+    [Obstacle, NotAFile, Unseen, OutputClosed, DataDirectoryInUse, EmbeddedPostgresFailed, AppendRefused].some(
       (kind) => error instanceof kind,
     )
   )

@@ -29,7 +29,7 @@ With \`--json\`, every command prints one document on standard output and nothin
 \`--version\`. Logs and questions go to standard error.
 
 \`\`\`json
-{"command":"audit verify","outcome":"fine","exitCode":0,"result":{"chains":[]}}
+{"command":"audit verify","outcome":"fine","exitCode":0,"result":{"chains":[],"damagedHeadLines":0}}
 {"command":"audit verify","outcome":"unavailable","exitCode":3,"error":"the database cannot be reached (…)"}
 \`\`\`
 

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../platform/config-error.ts';
+import { fileText, whyUnread } from '../../platform/file-content.ts';
 
 export type GivenSettings = Readonly<Record<string, string | undefined>>;
 
@@ -13,10 +13,10 @@ export const isGiven = (given: GivenSettings, name: string): boolean =>
 /** The text of a file that a setting names, without the newline at its end. */
 export function secretFile(setting: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8').trim();
+    return fileText(path).trim();
   } catch (error) {
     throw new ConfigError(
-      `${setting} names ${path}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`,
+      `${setting} names ${path}, which cannot be read (${whyUnread(error)}): correct the path or its rights`,
     );
   }
 }

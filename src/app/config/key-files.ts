@@ -1,22 +1,22 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 import {
-  chmodSync,
   closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from './data-directory.ts';
 import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
+import { fileText } from '../../platform/file-content.ts';
 import { isFound } from '../../platform/is-found.ts';
-import { isKept, readKept } from '../../platform/kept-file.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
@@ -30,7 +30,7 @@ export function licenseSigningKey(dataDir: string): string {
 
 /** The license key that an embedded installation keeps. */
 function signingKeyIn(file: string): KeyObject {
-  const pem = keptText(file);
+  const pem = readKept(file);
   try {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
@@ -40,8 +40,15 @@ function signingKeyIn(file: string): KeyObject {
   throw new ConfigError(`${file} must hold an Ed25519 private key in PEM: restore it from a backup`);
 }
 
-const RESTORE = 'restore it from a backup';
-const keptText = (file: string): string => readKept(file, RESTORE).trim();
+function readKept(file: string): string {
+  try {
+    return fileText(file).trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new ConfigError(`${file} is a link to nothing: restore it from a backup`);
+    throw error;
+  }
+}
 
 const SIGNING_KEY_LINE = /^LICENSE_SIGNING_KEY=(.*)$/m;
 
@@ -89,7 +96,7 @@ export class KeyFiles {
   symmetric(name: 'MASTER_KEY' | 'AUDIT_HMAC_KEY', given: string | undefined): Buffer {
     if (given !== undefined) return this.given(name, given);
     const file = this.#kept(name, () => randomBytes(32).toString('hex'));
-    return this.given(file, keptText(file));
+    return this.given(file, readKept(file));
   }
 
   given(name: string, text: string): Buffer {
@@ -100,7 +107,7 @@ export class KeyFiles {
 
   formerMasterKey(): Buffer | undefined {
     const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
-    return this.#embedded && isFound(file) ? this.given('the former master key', keptText(file)) : undefined;
+    return this.#embedded && isFound(file) ? this.given(file, readKept(file)) : undefined;
   }
 
   /**
@@ -112,7 +119,8 @@ export class KeyFiles {
     if (!isFound(current))
       throw new ConfigError(`there is no master key in ${this.#folder}: set a new MASTER_KEY instead`);
     // Two equal files are left by an attempt that was interrupted here.
-    if (isFound(former) && readFileSync(former, 'utf8') !== readFileSync(current, 'utf8'))
+    const inUse = readKept(current);
+    if (isFound(former) && readKept(former) !== inUse)
       throw new ConfigError(
         `${former} already exists: delete it once \`master-key status\` shows that nothing needs it`,
       );
@@ -132,27 +140,30 @@ export class KeyFiles {
   }
 
   /** What is wrong with the files, without making or changing any. `isGiven`: a setting holds the key instead. */
-  problems(isGiven: (name: string) => boolean): string[] {
-    return Object.entries(KEPT_AS)
+  problems(isGiven: (name: string) => boolean): Error[] {
+    const looks = Object.entries(KEPT_AS)
       .filter(([name]) => !isGiven(name))
-      .flatMap(([name, fileName]) => {
-        const file = join(this.#folder, fileName);
-        try {
-          if (!isKept(file)) return this.#isInUse ? [missing(name, file)] : [];
-          if (name === 'LICENSE_PUBLIC_KEY') signingKeyIn(file);
-          else this.given(file, keptText(file));
-          return [];
-        } catch (error) {
-          return [(error as Error).message];
-        }
-      });
+      .map(
+        ([name, fileName]) =>
+          () =>
+            this.#check(name, join(this.#folder, fileName)),
+      );
+    if (!isGiven('OTHER_MASTER_KEY')) looks.push(() => void this.formerMasterKey());
+    const found = looks.flatMap(errorOf);
+    // A folder that hides all of them is one problem.
+    return found.filter(({ message }, at) => found.findIndex((other) => other.message === message) === at);
+  }
+
+  #check(name: string, file: string): void {
+    if (isFound(file)) void (name === 'LICENSE_PUBLIC_KEY' ? signingKeyIn(file) : this.given(file, readKept(file)));
+    else if (this.#isInUse) throw new ConfigError(missing(name, file));
   }
 
   /** The file, which is made if there is none, and no database that needs the one that was there. */
   #kept(name: keyof typeof KEPT_AS, make: () => string): string {
     if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
     const file = join(this.#folder, KEPT_AS[name]);
-    if (!isKept(file)) {
+    if (!isFound(file)) {
       if (this.#isInUse) throw new ConfigError(missing(name, file));
       requireWritable(this.#folder, 0o700);
       const complete = this.#written(make());
@@ -165,7 +176,6 @@ export class KeyFiles {
       rmSync(complete);
       sync(this.#folder);
     }
-    hideFromOthers(file);
     return file;
   }
 
@@ -183,21 +193,37 @@ export class KeyFiles {
   }
 }
 
-const OTHERS = 0o077;
-
-/** Throws `ConfigError` if others can read the file, and it belongs to one of them. */
-function hideFromOthers(file: string): void {
-  const found = statSync(file);
-  if (!found.isFile() || (found.mode & OTHERS) === 0) return;
+function errorOf(look: () => void): Error[] {
   try {
-    chmodSync(file, 0o600);
+    look();
+    return [];
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(
-      `${file} can be read by other users, and its mode cannot be changed (${code}): chown it to the user of the service`,
-    );
+    return [error as Error];
   }
 }
+
+/**
+ * Takes the right to read the kept keys from others, who may have it after a restore. Only files of this user change: what
+ * belongs to somebody else, or is no file, stays as it is. On a read-only mount, whoever mounted it decides.
+ */
+export function keepKeysPrivate(dataDir: string): void {
+  for (const name of [...Object.values(KEPT_AS), FORMER_MASTER_KEY_FILE])
+    try {
+      const descriptor = openSync(join(dataDir, 'keys', name), constants.O_RDONLY | constants.O_NONBLOCK);
+      try {
+        const found = fstatSync(descriptor);
+        const isOpen = (found.mode & 0o177) !== 0;
+        if (found.isFile() && found.uid === process.geteuid?.() && isOpen) fchmodSync(descriptor, 0o600);
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch (error) {
+      if (!UNCHANGEABLE.has((error as NodeJS.ErrnoException).code)) throw error;
+    }
+}
+
+/** There is no such file, it is a socket, or this user may not change it. What needs the file says so. */
+const UNCHANGEABLE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ENXIO', 'ELOOP', 'EACCES', 'EPERM', 'EROFS']);
 
 /** Syncs a file, or a directory's entries, to the disk. */
 function sync(path: string): void {

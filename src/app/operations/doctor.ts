@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
@@ -12,17 +12,18 @@ import { inUrl } from '../http/refused-listening.ts';
 import { requireHost, tryToListen } from '../http/trial-listening.ts';
 import { requireWritable } from '../config/data-directory.ts';
 import { completeness, databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
-import { examineLog } from './examined-log.ts';
+import { examineHeads, examineLog } from './examined-log.ts';
 import { diskSpaceOf } from './disk-space.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
+import { fileContent, NotAFile } from '../../platform/file-content.ts';
 import { isFound } from '../../platform/is-found.ts';
 
 export interface Diagnosis extends Examined {
   readonly check: string;
 }
 
-type Check = () => Promise<readonly Examined[]>;
+type Check = () => readonly Examined[] | Promise<readonly Examined[]>;
 
 const CALL_TIMEOUT_MS = 10_000;
 /** Another program at the port may accept the connection and stay silent. */
@@ -36,7 +37,7 @@ const SUPPORTED_NODE = 22;
 /** Looks at everything that the settings name. Changes nothing, and starts no database. */
 export async function examine(config: Config, given: GivenKeys): Promise<readonly Diagnosis[]> {
   const checks: readonly (readonly [string, Check])[] = [
-    ['node', () => Promise.resolve([node()])],
+    ['node', () => [node()]],
     ['data directory', () => dataDirectory(config.dataDir)],
     ['ports', () => ports(config)],
     ['postgresql', () => examineDatabase(config, databaseServer)],
@@ -44,22 +45,28 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
     ['keys', () => examineDatabase(config, keys(config, given))],
     ['licenses', () => examineDatabase(config, licenses)],
     ['event log', () => examineDatabase(config, examineLog(config))],
+    ['sealed heads', () => [examineHeads(config)]],
     ['event store', () => eventStore(config)],
     ['redis', () => redis(config)],
     ['object storage', () => objects(config)],
-    ['tls certificate', () => Promise.resolve([certificate(config.dataDir)])],
+    ['tls certificate', () => [certificate(config.dataDir)]],
   ];
   const results = await Promise.all(
     checks.map(async ([check, look]) => {
-      const outcomes = await rejectAfter(CALL_TIMEOUT_MS, look()).catch((error: unknown) => [failed(error)]);
+      const outcomes = await rejectAfter(CALL_TIMEOUT_MS, Promise.resolve().then(look)).catch((error: unknown) => [
+        examinedError(error),
+      ]);
       return outcomes.map((outcome): Diagnosis => ({ check, ...outcome }));
     }),
   );
   return results.flat();
 }
 
-const failed = (error: unknown): Examined =>
-  error instanceof ConfigError ? finding(error.message) : unknown(describeStartError(error).split('\n')[0]!);
+/** An error as what one look has shown. */
+export const examinedError = (error: unknown): Examined =>
+  error instanceof ConfigError || error instanceof NotAFile
+    ? finding(error.message)
+    : unknown(describeStartError(error).split('\n')[0]!);
 
 function node(): Examined {
   const major = Number(process.versions.node.split('.')[0]);
@@ -109,7 +116,7 @@ async function ports({ host, port, tlsPort, ...config }: Config): Promise<readon
     tryToListen(setting, host, each).then(
       () =>
         fine(each === 0 ? `${setting}: any free port` : `${setting}: this user may listen at ${inUrl(host)}:${each}`),
-      failed,
+      examinedError,
     ),
   );
   return Promise.all(looks);
@@ -176,7 +183,7 @@ async function objects(config: Config): Promise<readonly Examined[]> {
 function certificate(dataDir: string): Examined {
   const file = join(dataDir, 'tls', 'server.crt');
   if (!isFound(file)) return fine('none in DATA_DIR/tls: a self-signed one is created');
-  const { subject, validTo } = new X509Certificate(readFileSync(file));
+  const { subject, validTo } = new X509Certificate(fileContent(file));
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
   const text = `${subject.replaceAll('\n', ', ')}, valid for ${days} days`;
   return days < EXPIRY_DAYS ? finding(`${text}: renew it`) : fine(text);

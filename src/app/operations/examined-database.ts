@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
 import { connectionOf, type DatabaseConfig } from '../../platform/database/logins.ts';
+import { whyNotMigrated } from '../../platform/database/migrate.ts';
 import { whatIsMissing } from '../../platform/database/parts.ts';
 import { lostRights } from '../../platform/database/rights.ts';
 import { plainPool } from '../../platform/database/plain-pool.ts';
@@ -59,10 +60,12 @@ const SERVER_STATE = `
          (select coalesce(array_agg(name), '{}') from unnest(array['pg_trgm', 'btree_gin']) as wanted(name)
            where not exists (select from pg_available_extensions a where a.name = wanted.name)) as missing`;
 
-/** Whether the database is restored as a whole. */
+/** Whether the database is one that this version starts on, restored as a whole. */
 export const completeness =
   ({ auditKey }: Pick<Config, 'auditKey'>): Look =>
   async (pool) => {
+    const tooOld = await whyNotMigrated(pool);
+    if (tooOld !== undefined) return [finding(tooOld)];
     const { rows } = await pool.query<{ exist: boolean }>("select to_regclass('public.cursors') is not null as exist");
     const models = [...readModels, auditLog(auditKey, families)];
     const tables = rows[0]!.exist;

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { Pool } from 'pg';
+import { damagedHeads, SealFile } from '../../contexts/audit/seal-file.ts';
 import { storeOfLog } from '../../contexts/installation/log-copy/moved-log.ts';
 import { recordedLogDoubt } from '../../contexts/installation/log-doubts.ts';
 import { displacedReason, movedToReason, olderReason, type Mismatch } from '../../contexts/installation/mismatch.ts';
@@ -8,7 +10,9 @@ import { RECOVERY_STEPS } from '../../contexts/installation/restore/restore-stat
 import type { DatabaseConfig } from '../../platform/database/logins.ts';
 import { PostgresEventStore } from '../../platform/eventstore/postgres/postgres-event-store.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
+import { isFound } from '../../platform/is-found.ts';
 import type { Config } from '../config/config.ts';
+import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { fine, finding, type Examined } from './examined.ts';
 
 type Log = Pick<EventStore, 'head' | 'idAt' | 'readStream'>;
@@ -36,7 +40,7 @@ export const examineLog =
   ({ eventStoreUrl, dataDir }: Pick<Config, 'eventStoreUrl' | 'dataDir'>) =>
   async (pool: Pool, connection: DatabaseConfig): Promise<readonly Examined[]> => {
     const { rows } = await pool.query<{ exist: boolean; told: boolean; restores: boolean }>(EXISTS);
-    if (!rows[0]!.exist) return [fine('this database has none yet')];
+    if (!rows[0]!.exist) return [logOf('this database has none yet', dataDir)];
     const own: EventStore['name'] = eventStoreUrl === undefined ? 'postgres' : 'eventstoredb';
     const home = await storeOfLog(pool);
     if (home !== undefined && home !== own) return [mismatched(movedToReason(home))];
@@ -74,6 +78,30 @@ async function contradiction(pool: Pool, log: Log): Promise<Mismatch | undefined
   if (BigInt(furthest) > end) return olderReason(end, BigInt(furthest));
   if (position === null || id === null) return undefined;
   return (await log.idAt(BigInt(position))) === id ? undefined : displacedReason(BigInt(position));
+}
+
+/** What was sealed was in a database, and is not in this one. */
+const logOf = (absence: string, dataDir: string): Examined => {
+  const chains = new SealFile(dataDir).owners().length;
+  return chains === 0
+    ? fine(absence)
+    : finding(
+        `${absence}, and audit-heads.jsonl knows sealed heads of ${chains} chains: restore the database, or use the one that belongs to DATA_DIR`,
+      );
+};
+
+/**
+ * Whether the sealed heads can be compared with anything. Looked at without a database, too: an embedded one does not run
+ * before the service does.
+ */
+export function examineHeads({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): Examined {
+  const file = new SealFile(dataDir);
+  const damaged = file.damagedLines();
+  if (damaged > 0) return finding(damagedHeads(damaged));
+  if (databaseUrl === undefined && !isFound(join(dataDir, EMBEDDED_DATABASE)))
+    return logOf('there is no database in DATA_DIR', dataDir);
+  const chains = file.owners().length;
+  return fine(chains === 0 ? 'none in DATA_DIR' : `${chains} chains`);
 }
 
 const NOTHING: Known = { position: null, event_id: null, furthest: '0' };

@@ -6,6 +6,7 @@ import { EmbeddedPostgresFailed } from '../../platform/embedded/failed.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { unwritablePath } from '../../platform/objects/storage-full.ts';
+import { NotAFile } from '../../platform/file-content.ts';
 import { Unseen } from '../../platform/is-found.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 
@@ -15,6 +16,7 @@ const SENTENCES = [
   EventStoreUnavailable,
   DataDirectoryInUse,
   EmbeddedPostgresFailed,
+  NotAFile,
   Unseen,
 ];
 

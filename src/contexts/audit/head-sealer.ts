@@ -17,7 +17,7 @@ import { copiedUpTo } from '../installation/log-copy/switch.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { replayChain, type ChainSource } from './chain-replay.ts';
 import { SealAlarms } from './seal-alarms.ts';
-import { SealFile, type FiledSeal } from './seal-file.ts';
+import { damagedHeads, SealFile, type FiledSeal } from './seal-file.ts';
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/database/database.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
@@ -95,6 +95,7 @@ export class HeadSealer {
       () => undefined,
     );
     void this.#next(async () => {
+      this.#reportDamage();
       if (this.#services.trust.holds) await this.#alarmOfMissing([], this.#file.newest());
     });
   }
@@ -158,6 +159,12 @@ export class HeadSealer {
     // Anyone who ships this log elsewhere has evidence that neither the databases nor the data directory can
     // contradict.
     for (const seal of fresh) this.#services.log.info(seal, 'audit head sealed');
+  }
+
+  /** Sealing goes on: what is added now is whole. */
+  #reportDamage(): void {
+    const damaged = this.#file.damagedLines();
+    if (damaged > 0) this.#services.log.error(damagedHeads(damaged));
   }
 
   /**

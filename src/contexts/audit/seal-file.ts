@@ -1,10 +1,25 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SealedHead } from './domain/sealed-head.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
-import { isKept, readKept } from '../../platform/kept-file.ts';
+import { fileText, NotAFile } from '../../platform/file-content.ts';
+import { isFound, leadsNowhere } from '../../platform/is-found.ts';
 
 export type FiledSeal = SealedHead & { readonly tenantId: TenantId };
+
+/** What to do about lines that are no seals. */
+export const damagedHeads = (lines: number): string =>
+  `audit-heads.jsonl has ${lines} ${lines === 1 ? 'line that is no sealed head' : 'lines that are no sealed heads'}: what they were proves nothing any more; put back a copy, or remove ${lines === 1 ? 'the line' : 'the lines'}`;
 
 /** Above this size, old seals of a tenant are dropped: the newest ones cover everything before them. */
 const COMPACT_BYTES = 8 * 1024 * 1024;
@@ -45,6 +60,13 @@ export class SealFile {
   }
 
   /**
+   * How many lines are neither a seal nor what a crash left of one. The file is damaged then: seals that it held may be gone.
+   */
+  damagedLines(): number {
+    return this.#lines().filter((line) => !TORN.test(line) && parsed(line).length === 0).length;
+  }
+
+  /**
    * Removes seals that a restored log does not contain. They are kept in a second file as evidence of what was lost.
    */
   setAside(isLost: (seal: FiledSeal) => boolean): FiledSeal[] {
@@ -63,11 +85,20 @@ export class SealFile {
   }
 
   #read(wanted: (line: string) => boolean): FiledSeal[] {
-    if (!isKept(this.#path)) return [];
-    const lines = readKept(this.#path, 'it holds the sealed heads of audit chains; restore it from a backup')
+    return this.#lines()
+      .filter(wanted)
+      .flatMap(parsed)
+      .sort((a, b) => a.sequence - b.sequence);
+  }
+
+  /** None without a file. What cannot be read, or is no file, throws: it may hide seals. */
+  #lines(): string[] {
+    refuseLinkToNothing(this.#path);
+    if (!isFound(this.#path)) return [];
+    return fileText(this.#path)
+      .replace(BYTE_ORDER_MARK, '')
       .split('\n')
-      .filter((line) => line !== '' && wanted(line));
-    return lines.flatMap(parsed).sort((a, b) => a.sequence - b.sequence);
+      .filter((line) => line.trim() !== '');
   }
 
   #compact(): void {
@@ -79,20 +110,33 @@ export class SealFile {
   }
 }
 
+const BYTE_ORDER_MARK = /^\uFEFF/;
+/** The beginning of an object without its end, or zeros in place of what did not reach the disk. */
+const TORN = /^(?:\{(?:.*[^}\s])?|\0.*)\s*$/s;
+
 const linesOf = (seals: readonly FiledSeal[]) => seals.map((seal) => `${JSON.stringify(seal)}\n`).join('');
 
 function parsed(line: string): FiledSeal[] {
   try {
     const seal = JSON.parse(line) as FiledSeal | null;
-    return typeof seal?.sequence === 'number' ? [seal] : [];
+    return typeof seal?.sequence === 'number' && typeof seal.tenantId === 'string' ? [seal] : [];
   } catch {
     return [];
   }
 }
 
+/** What it led to may come back, with its seals: a file system that is not mounted, for example. */
+function refuseLinkToNothing(path: string): void {
+  if (leadsNowhere(path)) throw new NotAFile(path, 'a link to nothing');
+}
+
 function writeFlushed(path: string, flag: 'a' | 'w', text: string): void {
-  const file = openSync(path, flag, 0o600);
+  refuseLinkToNothing(path);
+  const end = flag === 'a' ? constants.O_APPEND : constants.O_TRUNC;
+  // Without `O_NONBLOCK`, to open a named pipe means to wait for somebody who reads from it.
+  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK | end, 0o600);
   try {
+    if (!fstatSync(file).isFile()) throw new NotAFile(path, 'no file');
     writeSync(file, text);
     fsyncSync(file);
   } finally {

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { ConfigError } from '../../platform/config-error.ts';
 import { issueServerCertificate } from '../../platform/pki/server-certificate.ts';
+import { fileText } from '../../platform/file-content.ts';
 import { isFound } from '../../platform/is-found.ts';
 
 export interface ServerCertificateDependencies {
@@ -25,8 +26,8 @@ function keptPair(files: Files) {
   if (!isFound(files.certificate) && !isFound(files.key)) return undefined;
   try {
     const pair = {
-      certificatePem: readFileSync(files.certificate, 'utf8'),
-      privateKeyPem: readFileSync(files.key, 'utf8'),
+      certificatePem: fileText(files.certificate),
+      privateKeyPem: fileText(files.key),
     };
     const certificate = new X509Certificate(pair.certificatePem);
     if (!certificate.checkPrivateKey(createPrivateKey(pair.privateKeyPem))) throw new Error('they do not match');

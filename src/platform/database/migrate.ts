@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ensureAccess, identifyOwner, markedOwner } from './access.ts';
-import { migrationSteps, newestMigrations } from './migration-steps.ts';
+import { migrationSteps, newestMigrations, upgradeRefusal } from './migration-steps.ts';
 import { plainPool } from './plain-pool.ts';
 import { ensureRightsBeforeMigrations, recordRights } from './rights.ts';
 
@@ -29,11 +29,24 @@ export async function migrate(config: pg.ClientConfig, secret?: Buffer): Promise
   }
 }
 
+/** The names of the migrations that a database has run. Throws if there is no such list. */
+async function migrationsDone(pool: Pick<pg.Pool, 'query'>): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ name: string }>('select name from migrations.kysely_migration');
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Why a start would refuse to migrate this database. Changes nothing. */
+export async function whyNotMigrated(pool: Pick<pg.Pool, 'query'>): Promise<string | undefined> {
+  const { rows } = await pool.query<{ exist: boolean }>(
+    "select to_regclass('migrations.kysely_migration') is not null as exist",
+  );
+  return rows[0]!.exist ? upgradeRefusal(await migrationsDone(pool))?.message : undefined;
+}
+
 /** Most starts have nothing to migrate, and then do not load the migrator. */
 async function isCurrent(pool: pg.Pool): Promise<boolean> {
   try {
-    const { rows } = await pool.query<{ name: string }>('select name from migrations.kysely_migration');
-    const done = new Set(rows.map(({ name }) => name));
+    const done = await migrationsDone(pool);
     return (await newestMigrations()).every((name) => done.has(name));
   } catch {
     return false;

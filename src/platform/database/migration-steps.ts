@@ -70,6 +70,12 @@ export async function migrationSteps(folder: URL = FOLDER): Promise<Record<strin
   return Object.fromEntries(Object.entries(steps).map(([name, up]) => [name, { up }]));
 }
 
+/** Why this version cannot upgrade a database that has run these migrations. Undefined if it can, or for a new database. */
+export function upgradeRefusal(done: ReadonlySet<string>): ConfigError | undefined {
+  const missing = done.has(FIRST[0]) ? FIRST.find((name) => !done.has(name)) : undefined;
+  return missing && tooOld(missing);
+}
+
 const tooOld = (missing: string): ConfigError =>
   new ConfigError(
     `this database lacks migration ${missing}, and this version upgrades only databases that have ${FIRST.at(-1)}: ` +

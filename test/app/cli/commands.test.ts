@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attachTenantAsOperator, createOrganizationAsOperator } from '../../../src/app/cli/organization-commands.ts';
 import { startApp, type TestApp, type TestTenant } from '../../dsl/app.ts';
 import { castellan } from '../../dsl/command-line.ts';
+import { makeNamedPipe } from '../../dsl/named-pipe.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
 let app: TestApp;
@@ -105,6 +106,19 @@ describe('sealed heads that are kept elsewhere', () => {
     expect([code, outcome]).toEqual([3, 'unavailable']);
     expect(error).toContain(`${file} holds no sealed heads`);
   });
+
+  it.each([
+    [['audit', 'verify'], '--heads'],
+    [['license', 'issue', '--client', 'A', '--tier', 'trial', '--max-users', '5', '--days', '5'], '--signing-key'],
+  ])('are not waited for if a named pipe has their place, and no other file is: %s %s', async (words, option) => {
+    rmSync(file, { force: true });
+    const stop = makeNamedPipe(file);
+    expect(await resultOf(...words, option, file)).toMatchObject({
+      code: 3,
+      error: `${option} names ${file}, which cannot be read (it is a named pipe): correct the path or its rights`,
+    });
+    stop();
+  });
 });
 
 describe('a finding', () => {
@@ -136,10 +150,25 @@ describe('a finding', () => {
             firstInvalidSequence: 1,
           },
         ],
+        damagedHeadLines: 0,
       },
     ]);
     expect((await run('audit', 'verify')).stdout).toMatch(/^BROKEN {2}tenant acme /m);
     await change('nothing', rows[0]!.action);
+    expect((await run('audit', 'verify')).code).toBe(0);
+  });
+
+  it('ends audit verify with exit code 1 if lines of the sealed heads are something else', async () => {
+    const heads = join(app.config.dataDir, 'audit-heads.jsonl');
+    const before = existsSync(heads) ? readFileSync(heads, 'utf8') : '';
+    writeFileSync(heads, `${before}\ngarbage\n`);
+    const { code, stdout } = await run('audit', 'verify');
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^damaged audit-heads\.jsonl has 1 line that is no sealed/m),
+    ]);
+    expect((await resultOf('audit', 'verify')).result).toMatchObject({ damagedHeadLines: 1 });
+    writeFileSync(heads, before);
     expect((await run('audit', 'verify')).code).toBe(0);
   });
 

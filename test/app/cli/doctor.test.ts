@@ -1,16 +1,18 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examination } from '../../../src/app/cli/doctor.ts';
 import type { Config } from '../../../src/app/config/config.ts';
-import { keys, licenses } from '../../../src/app/operations/examined-database.ts';
+import { completeness, keys, licenses } from '../../../src/app/operations/examined-database.ts';
 import { examineLog } from '../../../src/app/operations/examined-log.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
 import { startApp, type TestApp } from '../../dsl/app.ts';
+import type { Pool } from 'pg';
 import { findRedis, startRedis } from '../../dsl/redis.ts';
+import { makeNamedPipe } from '../../dsl/named-pipe.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { licensePublicKeyPem } from '../../dsl/licenses.ts';
 
@@ -22,6 +24,8 @@ const OWN = {
   AUDIT_HMAC_KEY: 'b'.repeat(64),
   LICENSE_PUBLIC_KEY: licensePublicKeyPem,
 };
+
+const SEALED_HEAD = JSON.stringify({ tenantId: 't', sequence: 9, mac: 'f'.repeat(64) });
 
 const verdictsOf = async (env: NodeJS.ProcessEnv) => {
   const { checks, outcome } = await examination(env);
@@ -151,6 +155,71 @@ describe('castellan doctor', () => {
     ]);
   });
 
+  it.each(['keys/master-key', 'tls/server.crt', 'audit-heads.jsonl'])(
+    'finds what is no file in the place of %s, and does not wait for it',
+    async (name) => {
+      for (const each of ['keys', 'tls']) mkdirSync(join(folder, each));
+      const stop = makeNamedPipe(join(folder, name));
+      const { outcome, checks } = await verdictsOf(BASE);
+      stop();
+      expect([outcome, checks.filter(({ verdict }) => verdict === 'finding')]).toEqual([
+        'finding',
+        [
+          {
+            check: { keys: 'keys', tls: 'tls certificate' }[name.split('/')[0]!] ?? 'sealed heads',
+            verdict: 'finding',
+            message: `${join(folder, name)} is a named pipe, where a file must be: put the file in its place`,
+          },
+        ],
+      ]);
+    },
+  );
+
+  it.each(['master-key', 'audit-hmac-key', 'license-signing.pem', 'master-key.former'])(
+    'distinguishes a key that cannot be looked at: %s',
+    async (name) => {
+      mkdirSync(join(folder, 'keys'));
+      symlinkSync(name, join(folder, 'keys', name));
+      const { outcome, of } = await verdictsOf(BASE);
+      expect([outcome, of('keys')]).toEqual([
+        'unavailable',
+        [
+          {
+            check: 'keys',
+            verdict: 'unknown',
+            message: `${join(folder, 'keys', name)} cannot be looked at (ELOOP): use the user of the service, or give this one the right`,
+          },
+          expect.objectContaining({ verdict: 'fine' }),
+        ],
+      ]);
+    },
+  );
+
+  it.each([
+    ['a link to nothing', (path: string) => symlinkSync('gone', path), /audit-heads\.jsonl is a link to nothing/],
+    ['a folder', (path: string) => mkdirSync(path), /audit-heads\.jsonl is a folder/],
+    ['garbage', (path: string) => writeFileSync(path, 'one\ntwo\n'), /has 2 lines that are no sealed heads/],
+    [
+      'beside no database',
+      (path: string) => writeFileSync(path, SEALED_HEAD),
+      /no database in DATA_DIR, and audit-heads\.jsonl knows sealed heads of 1 chains/,
+    ],
+  ])('finds sealed heads that prove nothing: %s', async (_title, make, message) => {
+    make(join(folder, 'audit-heads.jsonl'));
+    const { outcome, of } = await verdictsOf(BASE);
+    expect([outcome, of('sealed heads')]).toEqual([
+      'finding',
+      [{ check: 'sealed heads', verdict: 'finding', message: expect.stringMatching(message) as string }],
+    ]);
+  });
+
+  it('finds nothing wrong with sealed heads beside their database', async () => {
+    mkdirSync(join(folder, 'postgres'));
+    writeFileSync(join(folder, 'audit-heads.jsonl'), SEALED_HEAD);
+    const { of } = await verdictsOf(BASE);
+    expect(of('sealed heads')).toMatchObject([{ verdict: 'fine', message: '1 chains' }]);
+  });
+
   it('distinguishes what could not be looked at', async () => {
     const { of } = await verdictsOf({ ...OWN, DATABASE_URL: 'postgresql://castellan@127.0.0.1:1/castellan' });
     expect(of('postgresql')).toMatchObject([
@@ -249,12 +318,42 @@ describe('the event log that castellan doctor compares with the tables', () => {
     rmSync(place, { recursive: true });
   });
 
+  it('OP-567 is a finding if there is none, and audit-heads.jsonl knows some of another database', async () => {
+    const empty = { query: () => Promise.resolve({ rows: [{ exist: false }] }) } as unknown as Pool;
+    const place = scratchFolder('doctor-heads');
+    const lookAtEmpty = () => examineLog({ eventStoreUrl: undefined, dataDir: place })(empty, {});
+    expect(await lookAtEmpty()).toMatchObject([{ verdict: 'fine' }]);
+    writeFileSync(join(place, 'audit-heads.jsonl'), SEALED_HEAD);
+    expect(await lookAtEmpty()).toEqual([
+      { verdict: 'finding', message: expect.stringContaining('sealed heads of 1 chains') as string },
+    ]);
+    rmSync(place, { recursive: true });
+  });
+
   it('OP-567 is a finding if the tables have come further', async () => {
     await sql('update cursors set position = position + 1000000');
     expect(await look()).toEqual([
       { verdict: 'finding', message: expect.stringContaining('is older than its tables') as string },
     ]);
     await sql('update cursors set position = position - 1000000');
+  });
+});
+
+describe('a database of an earlier version', () => {
+  it.each([
+    [['001_roles.sql', '011_lone_appends.sql'], /^this database lacks migration 002_event_store\.sql/],
+    [[], /^nothing is missing$/],
+  ])('is a finding if a start would refuse it: %j', async (done, message) => {
+    const query = (text: string) =>
+      Promise.resolve({
+        rows: text.startsWith('select name') ? done.map((name) => ({ name })) : [{ exist: /kysely/.test(text) }],
+      });
+    const pool = { query } as unknown as Pool;
+    const [found] = await completeness({ auditKey: Buffer.alloc(32, 1) })(pool, {});
+    expect(found).toEqual({
+      verdict: done.length > 0 ? 'finding' : 'fine',
+      message: expect.stringMatching(message) as string,
+    });
   });
 });
 

@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { isMainThread } from 'node:worker_threads';
 import {
   chmodSync,
   chownSync,
@@ -7,21 +5,21 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
-import { KeyFiles } from '../../../src/app/config/key-files.ts';
+import { keepKeysPrivate, KeyFiles } from '../../../src/app/config/key-files.ts';
+import { NotAFile } from '../../../src/platform/file-content.ts';
 import { Unseen } from '../../../src/platform/is-found.ts';
+import { makeNamedPipe } from '../../dsl/named-pipe.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
-
-const NOBODY = 65_534;
-const canBecomeAnother = process.getuid?.() === 0 && isMainThread;
 
 describe('the master key of the embedded default', () => {
   const dataDir = scratchFolder('key-files');
@@ -77,6 +75,14 @@ describe('the master key of the embedded default', () => {
     expect(replace).toThrow(/no master key/);
   });
 
+  it('is named if the former one is no key', () => {
+    readConfig(env);
+    writeFileSync(file('master-key.former'), 'junk');
+    expect(new KeyFiles(dataDir, true).problems(() => false).map(({ message }) => message)).toEqual([
+      `${file('master-key.former')} must be 32 bytes, as 64 hex digits or in base64`,
+    ]);
+  });
+
   it('is read from the environment together with its predecessor', () => {
     const [now, before] = ['ab'.repeat(32), 'cd'.repeat(32)];
     const config = readConfig({ ...env, MASTER_KEY: now, OTHER_MASTER_KEY: before });
@@ -87,32 +93,14 @@ describe('the master key of the embedded default', () => {
   });
 
   describe.each(['master-key', 'audit-hmac-key', 'license-signing.pem'])('the file %s', (name) => {
+    const problems = () => new KeyFiles(dataDir, true).problems(() => false).map(({ message }) => message);
+    const stops: (() => void)[] = [];
     beforeEach(() => void readConfig(env));
+    afterEach(() => stops.splice(0).forEach((stop) => stop()));
 
     it.each([
       ['holds something else', (path: string) => writeFileSync(path, 'junk')],
       ['is empty', (path: string) => writeFileSync(path, '')],
-      [
-        'is a folder',
-        (path: string) => {
-          rmSync(path);
-          mkdirSync(path);
-        },
-      ],
-      [
-        'is a pipe, which nobody writes to',
-        (path: string) => {
-          rmSync(path);
-          execFileSync('mkfifo', ['-m', '644', path]);
-        },
-      ],
-      [
-        'is a link to nothing',
-        (path: string) => {
-          rmSync(path);
-          symlinkSync(join(dataDir, 'not-mounted'), path);
-        },
-      ],
       [
         'is missing beside a database',
         (path: string) => {
@@ -125,7 +113,7 @@ describe('the master key of the embedded default', () => {
       const before = readdirSync(join(dataDir, 'keys'));
       expect(() => readConfig(env)).toThrow(ConfigError);
       expect(() => readConfig(env)).toThrow(file(name));
-      expect(new KeyFiles(dataDir, true).problems(() => false)).toEqual([expect.stringContaining(file(name))]);
+      expect(problems()).toEqual([expect.stringContaining(file(name))]);
       expect(readdirSync(join(dataDir, 'keys'))).toEqual(before);
     });
 
@@ -135,36 +123,49 @@ describe('the master key of the embedded default', () => {
       symlinkSync(file(name), file(name));
       mkdirSync(join(dataDir, 'postgres'));
       expect(() => readConfig(env)).toThrow(Unseen);
-      expect(new KeyFiles(dataDir, true).problems(() => false)).toEqual([
+      expect(problems()).toEqual([
         `${file(name)} cannot be looked at (ELOOP): use the user of the service, or give this one the right`,
       ]);
     });
 
-    it('keeps its mode unless it is a file', () => {
+    it.each([
+      ['a folder', (path: string) => mkdirSync(path)],
+      ['a named pipe', (path: string) => stops.push(makeNamedPipe(path))],
+      ['a device', (path: string) => symlinkSync('/dev/zero', path)],
+    ])('that is %s is named, not waited for, and stays as it is', (kind, make) => {
       rmSync(file(name));
-      mkdirSync(file(name), { mode: 0o755 });
-      expect(() => readConfig(env)).toThrow(ConfigError);
-      expect(statSync(file(name)).mode & 0o777).toBe(0o755);
+      make(file(name));
+      const { mode } = statSync(file(name));
+      const sentence = `${file(name)} is ${kind}, where a file must be: put the file in its place`;
+      expect(() => readConfig(env)).toThrow(NotAFile);
+      expect(() => readConfig(env)).toThrow(sentence);
+      expect(problems()).toEqual([sentence]);
+      keepKeysPrivate(dataDir);
+      expect(statSync(file(name)).mode).toBe(mode);
     });
 
-    it.runIf(canBecomeAnother)('of another user is refused in a sentence, and stays as it is', () => {
-      const keys = join(dataDir, 'keys');
-      for (const path of [dataDir, keys, ...readdirSync(keys).map(file)]) chownSync(path, NOBODY, NOBODY);
-      chownSync(file(name), 0, 0);
-      for (const [mode, kind] of [
-        [0o600, Unseen],
-        [0o644, ConfigError],
-      ] as const) {
-        chmodSync(file(name), mode);
-        process.seteuid!(NOBODY);
-        try {
-          expect(() => readConfig(env)).toThrow(kind);
-          expect(() => readConfig(env)).toThrow(file(name));
-        } finally {
-          process.seteuid!(0);
-        }
-        expect(statSync(file(name)).mode & 0o777).toBe(mode);
-      }
+    it('keeps its mode when it is only read, and is closed to others by the start', () => {
+      const mode = () => statSync(file(name)).mode & 0o777;
+      chmodSync(file(name), 0o644);
+      readConfig(env);
+      problems();
+      expect(mode()).toBe(0o644);
+      keepKeysPrivate(dataDir);
+      expect(mode()).toBe(0o600);
+    });
+
+    it('may be a link to a file', () => {
+      const before = readConfig(env);
+      renameSync(file(name), join(dataDir, 'secret'));
+      symlinkSync(join(dataDir, 'secret'), file(name));
+      expect(readConfig(env)).toEqual(before);
+    });
+
+    it.runIf(process.getuid?.() === 0)('keeps its mode if it is of somebody else', () => {
+      chmodSync(file(name), 0o644);
+      chownSync(file(name), 65_534, 65_534);
+      keepKeysPrivate(dataDir);
+      expect(statSync(file(name)).mode & 0o777).toBe(0o644);
     });
 
     it('is not looked at if a setting holds the key', () => {

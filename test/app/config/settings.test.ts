@@ -8,6 +8,7 @@ import { settingWarnings } from '../../../src/app/config/setting-warnings.ts';
 import { ConfigError } from '../../../src/platform/config-error.ts';
 import { PrivateAuthority } from '../../fixtures/eventstoredb/certificates.ts';
 import { licensePublicKeyPem } from '../../dsl/licenses.ts';
+import { makeNamedPipe } from '../../dsl/named-pipe.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
 const folder = scratchFolder('settings');
@@ -184,6 +185,23 @@ describe('wrong settings', () => {
       ),
       ...Object.keys(KEYS).map((name) => expect.stringMatching(`^  ${name} is required with DATABASE_URL`)),
     ]);
+  });
+
+  it('include a named pipe in the place of a file, and do not wait for it', () => {
+    const pipe = join(folder, 'pipe');
+    mkdirSync(folder, { recursive: true });
+    const stop = makeNamedPipe(pipe);
+    const { MASTER_KEY: _, ...others } = OWN;
+    const url = `${OWN.DATABASE_URL}?sslmode=verify-full&sslrootcert=${pipe}`;
+    expect(
+      refusal({ ...others, MASTER_KEY_FILE: pipe, DATABASE_URL: url })
+        .split('\n')
+        .slice(1),
+    ).toEqual([
+      `  MASTER_KEY_FILE names ${pipe}, which cannot be read (it is a named pipe): correct the path or its rights`,
+      `  DATABASE_URL: sslrootcert names ${pipe}, which cannot be read (it is a named pipe): correct the path or its rights`,
+    ]);
+    stop();
   });
 
   it.each(['rsa', 'x25519'] as const)('include a license key of another kind: %s', (kind) => {

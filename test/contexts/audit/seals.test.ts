@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   mkdirSync,
@@ -17,7 +16,7 @@ import { ChainKey } from '../../../src/contexts/audit/domain/chain-key.ts';
 import { SharedRuns } from '../../../src/contexts/audit/shared-runs.ts';
 import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../src/contexts/audit/seal-alarms.ts';
-import { ConfigError } from '../../../src/platform/config-error.ts';
+import { NotAFile } from '../../../src/platform/file-content.ts';
 import { Unseen } from '../../../src/platform/is-found.ts';
 import { SealFile, type FiledSeal } from '../../../src/contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant } from '../../../src/contexts/audit/verify.ts';
@@ -27,6 +26,7 @@ import { AggregateLoader } from '../../../src/platform/execution/aggregate-loade
 import { Executor } from '../../../src/platform/execution/executor.ts';
 import { LogTrust } from '../../../src/platform/eventstore/log-trust.ts';
 import type { ServiceContainer } from '../../../src/app/compose/service-container.ts';
+import { makeNamedPipe } from '../../dsl/named-pipe.ts';
 import { given } from '../../dsl/given.ts';
 import { aDay, ACME, openAuditedVault, OTHER, type AuditedVault } from './audited-vault.ts';
 
@@ -87,13 +87,34 @@ describe('the seal file', () => {
   });
 
   it.each([
-    ['a link to nothing', () => symlinkSync(join(folder, 'not-mounted'), path())],
+    ['a link to nothing', () => symlinkSync(join(folder, 'gone'), path())],
     ['a folder', () => mkdirSync(path())],
-    ['a pipe, which nobody writes to', () => execFileSync('mkfifo', [path()])],
-  ])('is not taken for empty if it is %s', (_what, make) => {
-    make();
-    expect(() => new SealFile(folder).newest()).toThrow(ConfigError);
-    expect(() => new SealFile(folder).newest()).toThrow(path());
+    ['a named pipe', () => makeNamedPipe(path())],
+  ])('is not taken for empty, waited for or written to if it is %s', (kind, make) => {
+    const stop: unknown = make();
+    for (const look of ['newest', 'damagedLines', 'owners'] as const)
+      expect(() => new SealFile(folder)[look]()).toThrow(new NotAFile(path(), kind));
+    expect(() => new SealFile(folder).append([filed(3)])).toThrow();
+    if (typeof stop === 'function') (stop as () => void)();
+  });
+
+  it('counts lines that are no seals, and nothing that a crash left', () => {
+    const file = new SealFile(folder);
+    expect(file.damagedLines()).toBe(0);
+    file.append([filed(3)]);
+    appendFileSync(path(), `${JSON.stringify(filed(4)).slice(0, 60)}\n{\n\0\0\0\n{"tenantId":"a\0\0\n\n`);
+    file.append([filed(5)]);
+    writeFileSync(path(), readFileSync(path(), 'utf8').replaceAll('\n', '\r\n'));
+    expect([file.damagedLines(), file.sealsOf(ACME)]).toEqual([0, [filed(3), filed(5)]]);
+    appendFileSync(path(), 'garbage\n{"another":"object"}\n\u0001\u0002\n');
+    expect([file.damagedLines(), file.sealsOf(ACME)]).toEqual([3, [filed(3), filed(5)]]);
+  });
+
+  it('has all its seals after an editor has put a mark in front of them', () => {
+    const file = new SealFile(folder);
+    file.append([filed(3)]);
+    writeFileSync(path(), `\uFEFF${readFileSync(path(), 'utf8').trim()}\n`);
+    expect([file.damagedLines(), file.sealsOf(ACME)]).toEqual([0, [filed(3)]]);
   });
 
   it('loses nothing because of a line that a crash has truncated', () => {

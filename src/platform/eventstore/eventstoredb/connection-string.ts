@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { ConfigError } from '../../config-error.ts';
+import { fileContent, whyUnread } from '../../file-content.ts';
 
 export interface Endpoint {
   readonly address: string;
@@ -193,10 +193,10 @@ function file(options: ReadonlyMap<Option, string>, name: Option): Buffer | unde
   const path = options.get(name);
   if (path === undefined) return undefined;
   try {
-    return readFileSync(path);
+    return fileContent(path);
   } catch (error) {
     throw wrong(
-      `names the file ${path} with ${name}, which cannot be read (${(error as NodeJS.ErrnoException).code}): correct the path or its rights`,
+      `names the file ${path} with ${name}, which cannot be read (${whyUnread(error)}): correct the path or its rights`,
     );
   }
 }

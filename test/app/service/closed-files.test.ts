@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { hasSetpriv } from '../../../src/platform/embedded/launcher.ts';
+import { readConfig } from '../../../src/app/config/config.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
+
+const SOMEBODY = 65_534;
+/** Root without the rights over files of others: the checkout stays readable, wherever it is. */
+const WITHOUT_RIGHTS = ['setpriv', '--bounding-set', '-all', '--inh-caps', '-all', '--'];
+
+describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
+  'files that this user may not read, as after a restore',
+  () => {
+    const dataDir = scratchFolder('closed-files');
+    const keys = join(dataDir, 'keys');
+    const give = (name: string) => chownSync(join(dataDir, name), SOMEBODY, SOMEBODY);
+    beforeEach(() => {
+      rmSync(dataDir, { recursive: true, force: true });
+      mkdirSync(dataDir);
+      readConfig({ DATA_DIR: dataDir });
+      mkdirSync(join(dataDir, 'postgres'));
+    });
+    afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+    /** Exit code and lines, without those of `doctor` that are in order. */
+    const run = (...words: string[]): [number | null, string[]] => {
+      const [program, ...args] = [...WITHOUT_RIGHTS, process.execPath, 'scripts/run.mjs', ...words];
+      const { status, stdout, stderr } = spawnSync(program!, args, {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', TLS_PORT: '0' },
+        timeout: 60_000,
+      });
+      return [status, `${stdout}${stderr}`.split('\n').filter((line) => !/^(?:ok|--|$)/.test(line))];
+    };
+    const hidden = (path: string) =>
+      `${path} cannot be looked at (EACCES): use the user of the service, or give this one the right`;
+
+    it.each([
+      ['master-key', ['tenant', 'list']],
+      ['audit-hmac-key', ['audit', 'verify']],
+      [
+        'license-signing.pem',
+        ['license', 'issue', '--client', 'A', '--tier', 'trial', '--max-users', '5', '--days', '5'],
+      ],
+    ])('are named in one sentence by start, command and doctor: %s', (name, command) => {
+      give(`keys/${name}`);
+      const sentence = hidden(join(keys, name));
+      expect(run('src/main.ts')).toEqual([2, [`castellan: ${sentence}`]]);
+      expect(run('src/cli.ts', ...command)).toEqual([3, [`castellan: ${sentence}`]]);
+      expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  keys: ${sentence}`]]);
+    });
+
+    it('are not named where only their folder is seen', () => {
+      chmodSync(keys, 0o700);
+      give('keys');
+      expect(run('src/main.ts')).toEqual([2, [`castellan: ${hidden(keys)}`]]);
+      expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  keys: ${hidden(keys)}`]]);
+    });
+
+    it('are sealed heads that doctor and commands do not take for none', () => {
+      const file = join(dataDir, 'audit-heads.jsonl');
+      writeFileSync(file, '', { mode: 0o600 });
+      give('audit-heads.jsonl');
+      expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  sealed heads: ${hidden(file)}`]]);
+    });
+
+    it('are closed to others by a start, also one that is refused later, and not by doctor', () => {
+      const modes = () => readdirSync(keys).map((name) => statSync(join(keys, name)).mode & 0o777);
+      for (const name of readdirSync(keys)) chmodSync(join(keys, name), 0o644);
+      expect(run('src/cli.ts', 'doctor')[0]).toBe(0);
+      expect(new Set(modes())).toEqual(new Set([0o644]));
+      writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '9\n');
+      expect(run('src/main.ts')[0]).not.toBe(0);
+      expect(new Set(modes())).toEqual(new Set([0o600]));
+    });
+  },
+);
