@@ -4,11 +4,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { CODE_FILE, WRAPPER } from './bundle-code.mjs';
 import { exampleFolder, packagesOf, stateOf } from './kept-bundles.mjs';
 
 /**
  * Packages that stay outside a bundle: native programs and addons, the module of a thread, what runs without a bundle, and
- * what packages outside share with the sources. `test/laws/bundles.test.ts` finds more of the last kind.
+ * what the sources load by `createRequire`. `test/laws/bundles.test.ts` finds more of the last kind.
  */
 const OUTSIDE = [
   'argon2',
@@ -18,7 +19,6 @@ const OUTSIDE = [
   'esbuild',
   'tsx',
   'pg-native',
-  '@opentelemetry/api',
   '@eventstore/db-client',
   '@grpc/grpc-js',
 ];
@@ -26,12 +26,8 @@ const OUTSIDE = [
 /** A module that finds its own address by other means. */
 const DECLARES_ADDRESS = /\b(?:const|let|var) +__(?:dirname|filename)\b/;
 
-/** CommonJS code of the packages calls it for modules of Node, and for files whose names are known only at run time. */
-const REQUIRE = `import { createRequire as requireFrom } from 'node:module';
-const require = requireFrom(import.meta.url);`;
-
 /** They decide what is in a bundle, as the sources do. */
-const MAKERS = ['./run.mjs', './kept-bundles.mjs', './bundle-contents.mjs', 'esbuild'];
+const MAKERS = ['./run.mjs', './kept-bundles.mjs', './bundle-code.mjs', './bundle-contents.mjs', 'esbuild'];
 
 /** The time of a file may be that of the last tick of the system's clock. */
 const TICK_MS = 20;
@@ -46,26 +42,26 @@ export async function bundleOf(entry) {
   const look = (file) => seen.set(file, stateOf(file));
   for (const name of MAKERS) look(fileURLToPath(import.meta.resolve(name)));
   const { outputFiles, metafile } = await build({
-    entryPoints: { main: entry },
+    entryPoints: [entry],
     // As deep as the final folder: source maps name the sources relative to it.
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
+    outfile: path.join(folder, CODE_FILE),
     bundle: true,
     write: false,
     metafile: true,
-    splitting: true,
-    format: 'esm',
+    format: 'cjs',
     platform: 'node',
     target: 'node20',
+    // `import()` of a script that is compiled before is an experiment of Node.
+    supported: { 'dynamic-import': false },
     external: OUTSIDE,
     nodePaths: [packages],
-    banner: { js: REQUIRE },
+    banner: { js: WRAPPER.before },
+    footer: { js: WRAPPER.after },
     sourcemap: 'external',
     // The sources stay where they are.
     sourcesContent: false,
     logLevel: 'error',
     plugins: [
-      { name: 'later-packages', setup: keepOutsideWhatIsImportedLater },
       {
         name: 'own-address',
         setup: ({ onLoad }) =>
@@ -78,11 +74,13 @@ export async function bundleOf(entry) {
   const others = [...inputs, ...settingsAround(inputs), path.join(packages, '.package-lock.json')];
   for (const file of others.filter((one) => !seen.has(one) && existsSync(one)))
     seen.set(file, statSync(file).ctimeMs < begun - TICK_MS ? stateOf(file) : 'changed since');
-  const files = (await withLineMaps(outputFiles)).map(({ path: file, contents }) => ({
-    name: path.relative(folder, file),
-    contents: Buffer.from(contents),
-  }));
-  return { files, seen: Object.fromEntries(seen) };
+  const text = (name) => outputFiles.find(({ path: file }) => path.basename(file) === name).text;
+  const map = await lineMap(JSON.parse(text(`${CODE_FILE}.map`)), folder);
+  const files = { [CODE_FILE]: text(CODE_FILE), [`${CODE_FILE}.map`]: JSON.stringify(map) };
+  return {
+    files: Object.entries(files).map(([name, content]) => ({ name, contents: Buffer.from(content) })),
+    seen: Object.fromEntries(seen),
+  };
 }
 
 /** What says which files a package consists of, and how sources are compiled, in the folders of files and above. */
@@ -93,41 +91,20 @@ function settingsAround(files) {
   return [...folders].flatMap((folder) => ['package.json', 'tsconfig.json'].map((name) => path.join(folder, name)));
 }
 
-/** In a bundle that is split, `import()` of CommonJS code has nothing but `default`. */
-function keepOutsideWhatIsImportedLater({ onResolve, resolve }) {
-  const isSecondLook = Symbol('second look');
-  onResolve({ filter: /^[^./]/ }, async ({ kind, path: name, importer, resolveDir, pluginData }) => {
-    if (kind !== 'dynamic-import' || pluginData === isSecondLook) return undefined;
-    const found = await resolve(name, { kind, importer, resolveDir, pluginData: isSecondLook });
-    return found.external || found.errors.length > 0
-      ? undefined
-      : { path: pathToFileURL(found.path).href, external: true };
-  });
-}
-
 /**
- * Bundles with their maps inside. Node reads the whole map at every start, and parses it for the first stack trace, so only
- * the first mapping of each source line stays, and none of the packages: traces name lines of the sources exactly, columns as
- * the beginning of a statement, and code of a package by its place in the bundle, where a comment names its file.
+ * A map of the sources, for stack traces. Only the first mapping of each source line stays, and none of the packages: traces
+ * name lines of the sources exactly, columns as the beginning of a statement, and code of a package by its place in the
+ * bundle, where a comment names its file. Whole, it would be as large as the code.
  */
-async function withLineMaps(files) {
+async function lineMap({ version, sources, mappings }, folder) {
   const { decode, encode } = await import('@jridgewell/sourcemap-codec');
-  const maps = new Map(files.filter(({ path: name }) => name.endsWith('.map')).map((file) => [file.path, file]));
-  return files
-    .filter(({ path: name }) => !name.endsWith('.map'))
-    .map((file) => {
-      const mapped = maps.get(`${file.path}.map`);
-      if (!mapped) return file;
-      const { version, sources, mappings } = JSON.parse(mapped.text);
-      const isOurs = sources.map((source) => !path.resolve(file.path, '..', source).includes('/node_modules/'));
-      const lines = ofLines(decode(mappings), isOurs);
-      const map = { version, names: [], sources: sources.map((source, at) => (isOurs[at] ? source : '')) };
-      const inline = Buffer.from(JSON.stringify({ ...map, mappings: encode(lines) })).toString('base64');
-      return {
-        path: file.path,
-        contents: `${file.text}\n//# sourceMappingURL=data:application/json;base64,${inline}\n`,
-      };
-    });
+  const isOurs = sources.map((source) => !path.resolve(folder, source).includes('/node_modules/'));
+  return {
+    version,
+    names: [],
+    sources: sources.map((source, at) => (isOurs[at] ? source : '')),
+    mappings: encode(ofLines(decode(mappings), isOurs)),
+  };
 }
 
 /** Only the segments at which another line of our sources begins, or, without a source, at which they end. */

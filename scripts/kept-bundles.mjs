@@ -107,7 +107,7 @@ function holds(file, contents) {
 }
 
 /** On the disk before it gets its name: after a loss of power it is there as a whole or not at all. */
-function writeWhole(file, contents, drafts) {
+export function writeWhole(file, contents, drafts) {
   // Threads of a process, and processes of several containers, have the same number.
   const draft = path.join(drafts, `${randomBytes(8).toString('hex')}.draft`);
   try {

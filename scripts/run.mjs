@@ -6,6 +6,7 @@
 // be read-only. These bundles are used without a look at the sources.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { compiled, runCode } from './bundle-code.mjs';
 import { keep, unchanged } from './kept-bundles.mjs';
 
 if (process.argv[2] === '--bundle') {
@@ -13,11 +14,11 @@ if (process.argv[2] === '--bundle') {
 } else {
   const entry = path.resolve(process.argv[2] ?? '');
   process.argv.splice(1, 2, entry);
-  process.setSourceMapsEnabled(true);
   const folder = unchanged(entry) ?? (await bundled(entry));
   if (folder) {
-    await import(pathToFileURL(path.join(folder, 'main.mjs')).href);
+    runCode(folder);
   } else {
+    process.setSourceMapsEnabled(true);
     // If nothing can be written beside the packages (a read-only image), each file is transformed when it is loaded. (As
     // documented for code that registers it: the bare import does so in the main thread only.)
     const { register } = await import('tsx/esm/api');
@@ -29,7 +30,7 @@ if (process.argv[2] === '--bundle') {
 async function bundleInAdvance(entry) {
   const made = await contentsOf(entry);
   try {
-    keep(entry, { ...made, seen: {} });
+    compiled(keep(entry, { ...made, seen: {} }));
   } catch (error) {
     throw new Error(`the bundle of ${entry} cannot be written`, { cause: error });
   }

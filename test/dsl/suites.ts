@@ -29,6 +29,7 @@ export const PEERS = [
   'test/app/demo/**',
   // Programs that are bundled and started.
   'test/laws/bundles.test.ts',
+  'test/platform/observability/exported-spans.test.ts',
   'test/scripts/run.test.ts',
   'test/scripts/with-dependencies.test.ts',
   // Clusters of PostgreSQL of their own: created, killed, dumped and restored.

@@ -42,8 +42,9 @@ describe('scripts/run.mjs', () => {
       'entry.ts',
       `import { readFileSync } from 'node:fs';
        import pg from 'pg';
-       const { late } = await import('./late.ts');
-       console.log(JSON.stringify([process.argv.slice(1), readFileSync(new URL('beside.txt', import.meta.url), 'utf8'), late, typeof pg.Pool]));`,
+       const beside = readFileSync(new URL('beside.txt', import.meta.url), 'utf8');
+       void import('./late.ts').then(({ late }) =>
+         console.log(JSON.stringify([process.argv.slice(1), beside, late, typeof pg.Pool])));`,
     );
     const { stdout, stderr, status } = run('--role', 'api');
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
@@ -87,6 +88,40 @@ describe('scripts/run.mjs', () => {
     expect(lines).toEqual(expect.arrayContaining([2, 6]));
   });
 
+  it('names the lines of asynchronous functions, and of errors that are strange', () => {
+    write(
+      'entry.ts',
+      `async function inner(): Promise<never> {
+         await Promise.resolve();
+         throw new Error('on purpose');
+       }
+       const strange = (): unknown =>
+         Object.defineProperty(new Error('x'), 'name', { get: () => { throw new TypeError('no name'); } });
+       const outer = async () => await inner();
+       outer().catch(({ stack }: Error) => {
+         console.log(stack);
+         console.log((strange() as Error).stack);
+       });`,
+    );
+    const { stdout, stderr, status } = run();
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+    const lines = [...stdout.matchAll(/(inner|outer|strange).*entry\.ts:(\d+)/g)].map(([, name, line]) => [name, line]);
+    expect(stdout).toMatch(/^Error: on purpose\n/);
+    expect(lines).toEqual([
+      ['inner', '3'],
+      ['outer', '7'],
+      ['strange', '6'],
+    ]);
+  });
+
+  it('reads other scripts than ASCII as they are', () => {
+    write(
+      'entry.ts',
+      `// ünïcode\nconsole.log('Zürich – 東京 🗼', /^ü$/u.test('ü'), \`ß\`, String.raw\`é\`, { ñ: 1 }.ñ);`,
+    );
+    expect(run().stdout).toBe('Zürich – 東京 🗼 true ß é 1\n');
+  });
+
   describe('with packages that are bundled too', () => {
     const install = (name: string, files: Readonly<Record<string, string>>) => {
       mkdirSync(path.join(sources, 'node_modules', PREFIX + name), { recursive: true });
@@ -118,7 +153,7 @@ describe('scripts/run.mjs', () => {
 
     it('has the named exports of one that is imported later', () => {
       install('later', { 'package.json': '{ "name": "later", "main": "index.js" }', 'index.js': 'exports.said = 1;' });
-      write('entry.ts', `const { said } = await import('${PREFIX}later');\nconsole.log(said);\nexport {};`);
+      write('entry.ts', `void import('${PREFIX}later').then(({ said }) => console.log(said));\nexport {};`);
       expect(run()).toMatchObject({ stderr: '', stdout: '1\n' });
     });
 
@@ -146,7 +181,7 @@ describe('scripts/run.mjs', () => {
         .stderr.split('\n')
         .filter((line) => /^ +at /.test(line));
       expect(ours).toContain(`${path.join(sources, 'entry.ts')}:4`);
-      expect(theirs).toMatch(/ofThePackage .*\.mjs:\d+/);
+      expect(theirs).toMatch(/ofThePackage .*\bmain\.js:\d+/);
     });
   });
 
@@ -170,8 +205,10 @@ describe('scripts/run.mjs', () => {
       return path.join(cache(), name!);
     };
     const bundle = () => (JSON.parse(readFileSync(record(), 'utf8')) as { folder: string }).folder;
-    const chunk = () => {
-      const [name] = readdirSync(bundle()).filter((one) => one !== 'main.mjs');
+    const map = () => path.join(bundle(), 'main.js.map');
+    /** What V8 compiled. */
+    const compiled = () => {
+      const [name] = readdirSync(bundle()).filter((one) => one.endsWith('.cache'));
       return path.join(bundle(), name!);
     };
 
@@ -183,7 +220,7 @@ describe('scripts/run.mjs', () => {
       for (const name of ['esbuild', 'tsx', '@jridgewell'])
         symlinkSync(path.join(ROOT, 'node_modules', name), path.join(checkout, 'node_modules', name));
       put('late.ts', `export const late: string = 'late';`);
-      put('entry.ts', `const { late } = await import('./late.ts');\nconsole.log('started', late satisfies string);`);
+      put('entry.ts', `void import('./late.ts').then(({ late }) => console.log('started', late satisfies string));`);
     });
     afterEach(() => rmSync(checkout, { recursive: true, force: true }));
 
@@ -204,10 +241,10 @@ describe('scripts/run.mjs', () => {
     describe('makes a bundle again that is damaged', () => {
       it.each([
         // It would run, and end as if all were well.
-        ['its beginning is empty', () => writeFileSync(path.join(bundle(), 'main.mjs'), '')],
-        ['its beginning is missing', () => rmSync(path.join(bundle(), 'main.mjs'))],
-        ['a part is cut off', () => writeFileSync(chunk(), readFileSync(chunk()).subarray(0, -200))],
-        ['a part is missing', () => rmSync(chunk())],
+        ['its beginning is empty', () => writeFileSync(path.join(bundle(), 'main.js'), '')],
+        ['its beginning is missing', () => rmSync(path.join(bundle(), 'main.js'))],
+        ['a part is cut off', () => writeFileSync(map(), readFileSync(map()).subarray(0, -2))],
+        ['a part is missing', () => rmSync(map())],
         ['all of it is missing', () => rmSync(bundle(), { recursive: true })],
         ['its record is cut off', () => writeFileSync(record(), readFileSync(record()).subarray(0, -2))],
       ])('%s', (_, damage) => {
@@ -216,15 +253,49 @@ describe('scripts/run.mjs', () => {
         damage();
         expect(start()).toMatchObject(well);
         expect(contentsOfCache()).toEqual(whole);
-        expect(readFileSync(path.join(bundle(), 'main.mjs'), 'utf8')).toContain('started');
+        expect(readFileSync(path.join(bundle(), 'main.js'), 'utf8')).toContain('started');
         expect(start()).toMatchObject(well);
       });
 
       it('also one that was made in advance', () => {
         bundleInAdvance();
-        writeFileSync(path.join(bundle(), 'main.mjs'), '');
+        writeFileSync(path.join(bundle(), 'main.js'), '');
         expect(start()).toMatchObject(well);
       });
+    });
+
+    describe('compiles again, and keeps that', () => {
+      it.each([
+        ['what was compiled is missing', () => rmSync(compiled())],
+        ['is empty', () => writeFileSync(compiled(), '')],
+        ['is cut off', () => writeFileSync(compiled(), readFileSync(compiled()).subarray(0, -200))],
+        // V8 would not notice, and the process would end with SIGSEGV.
+        ['is damaged', () => writeFileSync(compiled(), readFileSync(compiled()).fill(0xff, 700, 900))],
+      ])('%s', (_, damage) => {
+        expect(start()).toMatchObject(well);
+        const [file, { size }] = [compiled(), statSync(compiled())];
+        damage();
+        expect(start()).toMatchObject(well);
+        expect([compiled(), statSync(compiled()).size]).toEqual([file, size]);
+        expect(start()).toMatchObject(well);
+      });
+
+      it('for other options of V8, beside the first', () => {
+        start();
+        const all = () => readdirSync(bundle()).filter((name) => name.endsWith('.cache'));
+        expect(all()).toHaveLength(1);
+        const other = () =>
+          spawnSync(process.execPath, ['--max-lazy', script(), entry()], { encoding: 'utf8', cwd: '/' });
+        expect([other(), other(), start()]).toMatchObject([well, well, well]);
+        expect(all()).toHaveLength(2);
+      });
+    });
+
+    it('keeps what it compiled in advance', () => {
+      bundleInAdvance();
+      const { mtimeMs } = statSync(compiled());
+      expect(start()).toMatchObject(well);
+      expect(statSync(compiled()).mtimeMs).toBe(mtimeMs);
     });
 
     describe('makes a new bundle', () => {
@@ -277,6 +348,21 @@ describe('scripts/run.mjs', () => {
       });
     });
 
+    it('names places in the bundle if its map is gone when the first trace is made', () => {
+      put(
+        'entry.ts',
+        `import { rmSync } from 'node:fs';
+         rmSync(process.argv[2]!, { recursive: true });
+         console.log(new Error('late').stack);`,
+      );
+      bundleInAdvance();
+      const { stdout, stderr } = spawnSync(process.execPath, [script(), entry(), bundle()], { encoding: 'utf8' });
+      expect({ stdout, stderr }).toEqual({
+        stdout: expect.stringMatching(/^Error: late\n.*\bmain\.js:\d+/) as string,
+        stderr: '',
+      });
+    });
+
     it('runs a bundle of an image without a look at the sources, also where its files were copied', () => {
       expect(bundleInAdvance()).toMatchObject({ stdout: '', stderr: '', status: 0 });
       const moved = `${bundle()}.moved`;
@@ -303,7 +389,7 @@ describe('scripts/run.mjs', () => {
       });
       expect((await Promise.all(ended)).join('')).toBe('started late\n'.repeat(6));
       expect(readdirSync(cache()).toSorted()).toEqual([bundle(), record()].map((one) => path.basename(one)).toSorted());
-      expect(readdirSync(bundle()).filter((name) => !name.endsWith('.mjs'))).toEqual([]);
+      expect(readdirSync(bundle()).toSorted()).toEqual([path.basename(compiled()), 'main.js', 'main.js.map']);
     });
 
     it('removes what nobody used for two days, and no record or bundle that is in use', () => {
@@ -369,7 +455,7 @@ describe('scripts/run.mjs', () => {
         () => {
           enlarge();
           expect(startWithin(4, entry())).toMatchObject(well);
-          expect(contentsOfCache().filter((name) => !/^[0-9a-f]+(?:\/[\w-]+\.mjs)?$/.test(name))).toEqual([]);
+          expect(contentsOfCache().filter((name) => !/^[0-9a-f]+(?:\/main\.js)?$/.test(name))).toEqual([]);
           expect(startWithin(4, '--bundle', entry())).toMatchObject({
             status: 1,
             stderr: expect.stringContaining('EFBIG') as string,
