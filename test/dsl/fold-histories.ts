@@ -132,8 +132,19 @@ export interface Happened {
   readonly refused?: true;
 }
 
+/** What present events change, by key and handlers: laws over all models ask more than once. */
+const remembered = new WeakMap<readonly string[], WeakMap<Folding['on'], readonly Happened[]>>();
+
 /** All changes of a table's rows in all histories of the basis, in order. */
-export function foldHistories({ key, on }: Pick<Folding, 'key' | 'on'>, basis: Basis): Happened[] {
+export function foldHistories({ key, on }: Pick<Folding, 'key' | 'on'>, basis: Basis): readonly Happened[] {
+  if (basis !== present) return foldAll({ key, on }, basis);
+  const byHandlers = remembered.get(key) ?? new WeakMap<Folding['on'], readonly Happened[]>();
+  const happened = byHandlers.get(on) ?? foldAll({ key, on }, basis);
+  remembered.set(key, byHandlers.set(on, happened));
+  return happened;
+}
+
+function foldAll({ key, on }: Pick<Folding, 'key' | 'on'>, basis: Basis): Happened[] {
   // In the order of the families, not of the handlers.
   const types = [...samples.keys()].filter((type) => on[type] && basis[type] !== undefined);
   return histories(types, basis).flatMap((history) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { reactions } from '../../src/contexts/reactions.ts';
 import type { CommandContext } from '../../src/platform/kernel/command.ts';
 import type { RecordedEvent } from '../../src/platform/kernel/event.ts';
@@ -51,22 +51,23 @@ function effectsOf(reaction: AnyReaction): Issued[] {
   return issued;
 }
 
-const commandsOf = (reaction: AnyReaction) =>
-  effectsOf(reaction).flatMap(({ event, effect }) => ('command' in effect ? [{ event, effect }] : []));
+const effectsOfAll = () => new Map(reactions.map((reaction) => [reaction, effectsOf(reaction)]));
 
 /** A repeated effect has the id of its first run: it must be the same command, on the stream where the first one appended. */
 describe('an effect that runs again', () => {
+  let first: ReadonlyMap<AnyReaction, readonly Issued[]>;
+  beforeAll(() => void (first = effectsOfAll()));
+
   it('is the same: effects follow from event and state alone', async () => {
-    const described = () =>
-      reactions.map((reaction) => [
-        reaction.name,
-        effectsOf(reaction).map(({ event, effect }) =>
+    const inWords = (all: typeof first) =>
+      [...all].map(([{ name }, effects]) => [
+        name,
+        effects.map(({ event, effect }) =>
           JSON.stringify([event.id, 'command' in effect ? [effect.command.name, effect.input] : effect]),
         ),
       ]);
-    const before = described();
     await sleep(5);
-    expect(described()).toEqual(before);
+    expect(inWords(effectsOfAll())).toEqual(inWords(first));
   });
 
   it('goes to the same stream: it follows from the input and the tenant', () => {
@@ -83,8 +84,8 @@ describe('an effect that runs again', () => {
       return command.stream(input, context);
     };
     const without: string[] = [];
-    for (const reaction of reactions) {
-      const commands = commandsOf(reaction);
+    for (const [reaction, effects] of first) {
+      const commands = effects.flatMap(({ event, effect }) => ('command' in effect ? [{ event, effect }] : []));
       if (commands.length === 0) without.push(reaction.name);
       for (const { event, effect } of commands)
         expect(inContext(effect, event, 0), `${reaction.name}: ${effect.command.name}`).toBe(
