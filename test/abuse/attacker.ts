@@ -15,8 +15,12 @@ const enough = new AbortController();
 setPriority(constants.priority.PRIORITY_LOW);
 process.on('SIGTERM', () => enough.abort());
 
-await attack.prepare?.(party);
-process.stdout.write('attacking\n');
-const tally = await attack.attack(party, enough.signal);
-process.stdout.write(`${JSON.stringify(tally)}\n`);
-process.exit(0);
+async function main(): Promise<void> {
+  await attack.prepare?.(party);
+  process.stdout.write('attacking\n');
+  const tally = await attack.attack(party, enough.signal);
+  process.stdout.write(`${JSON.stringify(tally)}\n`);
+  process.exit(0);
+}
+
+void main();

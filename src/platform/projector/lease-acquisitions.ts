@@ -16,9 +16,15 @@ const ACQUIRE = `
   returning c.name, c.version, c.generation, c.lane, c.kind, c.state, c.position::text, c.epoch::text, c.failure`;
 
 const RELEASE = `
+  with held as (
+    select c.name, c.version, c.generation
+      from cursors c join json_to_recordset($1::json) as k(name text, version int, generation int)
+        on c.name = k.name and c.version = k.version and c.generation = k.generation
+     where c.owner = $2
+     order by 1, 2, 3 for update of c)
   update cursors c set leased_until = '-infinity'
-    from json_to_recordset($1::json) as k(name text, version int, generation int)
-   where c.name = k.name and c.version = k.version and c.generation = k.generation and c.owner = $2`;
+    from held h
+   where c.name = h.name and c.version = h.version and c.generation = h.generation`;
 
 export type Wanted = Pick<Checkpoint, 'name' | 'version'>;
 

@@ -58,7 +58,7 @@ export async function switchLog(copy: LogCopy, parts: CopyParts): Promise<void> 
 
 async function moveCheckpoints(client: pg.PoolClient, map: PositionMap): Promise<void> {
   const { rows: cursors } = await client.query<Place>(
-    `select name, version, generation, position::text from cursors where state <> 'retired' for update`,
+    `select name, version, generation, position::text from cursors where state <> 'retired' order by 1, 2, 3 for update`,
   );
   for (const { name, version, generation, position } of cursors) {
     const to = String(await map.checkpoint(BigInt(position)));
@@ -68,7 +68,7 @@ async function moveCheckpoints(client: pg.PoolClient, map: PositionMap): Promise
     );
   }
   const { rows: backlogs } = await client.query<Place & { tenant_id: string }>(
-    'select name, version, generation, tenant_id, position::text from tenant_backlogs for update',
+    'select name, version, generation, tenant_id, position::text from tenant_backlogs order by 1, 2, 3, 4 for update',
   );
   for (const { name, version, generation, tenant_id, position } of backlogs) {
     const to = String(await map.checkpoint(BigInt(position)));

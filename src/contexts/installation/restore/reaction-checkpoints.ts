@@ -17,7 +17,8 @@ interface Live {
  */
 export type ProcessedUpTo = 'what they had' | 'everything';
 
-const LIVE = `select name, version, generation, position::text from cursors where kind = 'reaction' and state <> 'retired'`;
+/** In the order in which leases lock them (`lease-acquisitions.ts`): processes that show a log in doubt take leases meanwhile. */
+const LIVE = `select name, version, generation, position::text from cursors where kind = 'reaction' and state <> 'retired' order by 1, 2, 3`;
 const OF = 'name = $1 and version = $2 and generation = $3';
 
 /**
