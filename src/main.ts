@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   const starting = compose(config, { log });
   readSourceMap();
   const application = await starting;
-  // 3 s more than the drain time: parts that are still running at its end get 1 s together to stop.
+  // 3 s more than the drain time: what stops after requests and jobs gets 1.5 s, and what is left then 1 s together.
   superviseProcess({
     log,
     stop: () => application.stop().finally(() => tracing?.stop()),

@@ -6,8 +6,7 @@ import { dataDirectory, readConfig } from '../config/config.ts';
 import { fileSetting } from '../config/given-settings.ts';
 import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { Obstacle } from './outcome.ts';
-import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
-import { isFound } from '../../platform/is-found.ts';
+import { findEmbeddedPostgres, hasCluster } from '../../platform/embedded/postgres.ts';
 
 /**
  * What a command does to the installation. One that looks writes nothing: no read models, reactions, jobs and seals, and
@@ -46,7 +45,7 @@ export const applicationIn =
 function refuseNothing(env: NodeJS.ProcessEnv): void {
   if (env['DATABASE_URL'] || env[fileSetting('DATABASE_URL')]) return;
   const dataDir = dataDirectory(env);
-  if (!isFound(join(dataDir, EMBEDDED_DATABASE)))
+  if (!hasCluster(join(dataDir, EMBEDDED_DATABASE)))
     throw new Obstacle(
       `there is no installation in ${dataDir}: set DATA_DIR or DATABASE_URL, or start the service once`,
     );

@@ -32,7 +32,7 @@ export interface Application {
 export async function compose(config: Config, options: ComposeOptions = {}): Promise<Application> {
   const log = options.log ?? newLogger(config.logLevel);
   const closers: (() => Promise<unknown> | void)[] = [];
-  const stop = () => stopInOrder(closers.splice(0).reverse(), config.drainMs, log);
+  const stop = () => stopInOrder(closers.splice(0).reverse(), config.drainMs + AFTER_DRAIN_MS, log);
   try {
     return { ...(await build({ config, options, log, onStop: (close) => void closers.push(close) })), stop };
   } catch (error) {
@@ -41,7 +41,9 @@ export async function compose(config: Config, options: ComposeOptions = {}): Pro
   }
 }
 
-/** Parts that are left at the end of the drain time are then stopped together, within this time. */
+/** Requests may need all of the drain time. What stops after them gets this much more, one part after the other. */
+const AFTER_DRAIN_MS = 1_500;
+/** Parts that are left then are stopped together, within this time. */
 const LAST_MS = 1_000;
 
 /** Stops one part after the other, in bounded time: a frozen database or client cannot keep the process alive. */
@@ -78,9 +80,16 @@ async function build(composition: CompositionContext): Promise<Omit<Application,
     ...(background.redis ? { redis: background.redis } : {}),
     idempotencyKeys: idempotencyKeysOf(storage),
   });
+  onStop(() => settleWhatIsOwed(services));
   onStop(() => app.close());
   const addresses = options.listen === false ? { http: '', tls: '' } : await startListeners(app, services, onStop);
   return { services, config: composition.config, app, addresses };
+}
+
+/** After the last request, and while everything still works. */
+async function settleWhatIsOwed({ config, database, returnedTokens }: ServiceContainer): Promise<void> {
+  const each = [database.service.restitution, returnedTokens];
+  await Promise.all(each.map((owed) => owed.settled(config.drainMs)));
 }
 
 /** Checks the event log against this installation's records before anything is appended or projected. */

@@ -3,6 +3,7 @@ import { auditLog } from '../../../projections/audit/audit-log.ts';
 import { readModels } from '../../../projections/index.ts';
 import { AuditKeyCheck } from '../../contexts/audit/audit-key.ts';
 import { families } from '../../contexts/families.ts';
+import { reactions } from '../../contexts/reactions.ts';
 import type { Config } from '../config/config.ts';
 import type { AccessWanted } from '../../platform/database/access-script.ts';
 import { ensureAccess, identifyOwner, markedOwner } from '../../platform/database/access.ts';
@@ -35,7 +36,7 @@ export async function prepareDatabase(config: DatabaseConfig, keys: Keys): Promi
   try {
     const identity = await identifyOwner(owner);
     const knowsParts = await requireWhole(owner);
-    if (knowsParts) await requireWholeTables(owner, [...readModels, auditLog(keys.auditKey, families)]);
+    if (knowsParts) await requireWholeTables(owner, [...readModels, auditLog(keys.auditKey, families)], reactions);
     const known = await keyringsOf(owner, keys);
     const secret = loginSecret(known, keys);
     if (!identity.hasGroups) await ensureAccess(owner, identity, secret);

@@ -4,6 +4,7 @@ import { requireWholeTables } from '../../platform/projector/whole-tables.ts';
 import { tenantReads } from '../../platform/database/tenant-reads.ts';
 import { employeeEvents } from '../../contexts/employees/domain/events.ts';
 import { families } from '../../contexts/families.ts';
+import { reactions } from '../../contexts/reactions.ts';
 import { LiveNotificationSettings } from '../../contexts/notifications/live-settings.ts';
 import { AggregateLoader } from '../../platform/execution/aggregate-loader.ts';
 import { CatchUpSubscription } from '../../platform/projector/catch-up-subscription.ts';
@@ -41,7 +42,7 @@ export async function openReadSide(
   });
   // The audit chain is the only model that needs a key.
   const models = [...readModels, auditLog(config.auditKey, families)];
-  await requireWholeTables(database.owner, models);
+  await requireWholeTables(database.owner, models, reactions);
   const projector = new Projector({
     pool: database.projector,
     store,

@@ -5,9 +5,11 @@ import { inUrl, refusedListening } from './refused-listening.ts';
 import { createTlsListener } from './server.ts';
 import type { Config } from '../config/config.ts';
 import type { ListenerCertificate } from '../../contexts/certificates/listener-certificate.ts';
+import type { Jobs } from '../../platform/jobs/jobs.ts';
 
 export interface ListenersDependencies {
   readonly config: Pick<Config, 'host' | 'port' | 'tlsPort' | 'drainMs'>;
+  readonly jobs: Pick<Jobs, 'stop'>;
   listenerCertificate(): ListenerCertificate;
 }
 
@@ -26,9 +28,9 @@ export async function startListeners(
     listener.once('error', reject);
     listener.listen(tlsPort, host, resolve);
   }).catch(refused('TLS_PORT', host, tlsPort));
-  // Close both at once, so that their requests have the same time. Parts that stop later get the other half of it.
+  // Both at once, so that their requests have the same time. So do jobs, which requests only store.
   onStop(async () => {
-    await Promise.all([closed(listener, sockets, drainMs / 2), app.close()]);
+    await Promise.all([closed(listener, sockets, drainMs), app.close(), services.jobs.stop(drainMs)]);
   });
   const address = listener.address() as { port: number };
   return { http, tls: `https://${inUrl(host)}:${address.port}` };

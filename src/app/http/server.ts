@@ -99,7 +99,7 @@ export async function buildServer(
   });
   app.addHook('preClose', async () => {
     // Running requests may finish, but a half-sent request would keep the listener open without limit.
-    setTimeout(() => app.server.closeAllConnections(), config.drainMs / 2).unref();
+    setTimeout(() => app.server.closeAllConnections(), config.drainMs).unref();
   });
   app.decorate('noteRefusal', note);
   app.decorateRequest('principal', undefined);

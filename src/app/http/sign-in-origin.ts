@@ -8,7 +8,7 @@ import {
 } from '../../contexts/identity/known-browsers.ts';
 import type { SignInOrigin } from '../../contexts/identity/sign-in-origin.ts';
 import { cookiesOf } from './browser-cookie.ts';
-import { giveBackOn503 } from './plugins/given-back.ts';
+import { giveBackIfRepeatable } from './plugins/given-back.ts';
 import { networkOf } from './network.ts';
 import { actorOf } from './principal.ts';
 import type { ResponseHead } from './response-head.ts';
@@ -24,7 +24,7 @@ export const signInOriginOf = (request: FastifyRequest, services: VisitorDepende
     const browser = browserOf(request, services, account);
     return browser ? `browser:${browser.id}` : `address:${addressDigest(account, networkOf(request.ip))}`;
   },
-  giveBackOn503: (giveBack) => giveBackOn503(request, giveBack),
+  giveBackIfRepeatable: (giveBack) => giveBackIfRepeatable(request, giveBack),
 });
 
 const browserOf = ({ headers }: FastifyRequest, { knownBrowsers }: VisitorDependencies, account: KnownAccountName) => {

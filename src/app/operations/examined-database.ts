@@ -4,6 +4,7 @@ import { readModels } from '../../../projections/index.ts';
 import { auditLog } from '../../../projections/audit/audit-log.ts';
 import { AuditKeyCheck } from '../../contexts/audit/audit-key.ts';
 import { families } from '../../contexts/families.ts';
+import { reactions } from '../../contexts/reactions.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { identifyOwner, markedOwner } from '../../platform/database/access.ts';
@@ -71,7 +72,7 @@ export const completeness =
     const tables = rows[0]!.exist;
     const reason =
       (await whatIsMissing(pool)) ??
-      (tables ? ((await whatTablesLack(pool, models)) ?? (await lostRights(pool))) : undefined);
+      (tables ? ((await whatTablesLack(pool, models, reactions)) ?? (await lostRights(pool))) : undefined);
     return [reason === undefined ? fine('nothing is missing') : finding(reason)];
   };
 

@@ -10,7 +10,7 @@ import { RECOVERY_STEPS } from '../../contexts/installation/restore/restore-stat
 import type { DatabaseConfig } from '../../platform/database/logins.ts';
 import { PostgresEventStore } from '../../platform/eventstore/postgres/postgres-event-store.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
-import { isFound } from '../../platform/is-found.ts';
+import { hasCluster } from '../../platform/embedded/postgres.ts';
 import type { Config } from '../config/config.ts';
 import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { fine, finding, type Examined } from './examined.ts';
@@ -98,7 +98,7 @@ export function examineHeads({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl
   const file = new SealFile(dataDir);
   const damaged = file.damagedLines();
   if (damaged > 0) return finding(damagedHeads(damaged));
-  if (databaseUrl === undefined && !isFound(join(dataDir, EMBEDDED_DATABASE)))
+  if (databaseUrl === undefined && !hasCluster(join(dataDir, EMBEDDED_DATABASE)))
     return logOf('there is no database in DATA_DIR', dataDir);
   const chains = file.owners().length;
   return fine(chains === 0 ? 'none in DATA_DIR' : `${chains} chains`);

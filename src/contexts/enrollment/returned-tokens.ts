@@ -38,6 +38,11 @@ export class ReturnedTokens {
   first(tenantId: TenantId, tokenId: string): Promise<void> {
     return this.#restitution.first(keyOf(tenantId, tokenId));
   }
+
+  /** For a process that ends: resolves when all tokens are returned, or after this time. */
+  settled(withinMs: number): Promise<void> {
+    return this.#restitution.settled(withinMs);
+  }
 }
 
 const keyOf = (tenantId: TenantId, tokenId: string): string => `${tenantId} ${tokenId}`;

@@ -79,13 +79,13 @@ async function passWith<A extends SignInAccount>(
   kind: AccountKind<A>,
   { mfaToken, tenantId, subjectId, payload }: Challenge,
   presented: PresentedCode,
-  { actor, sourceOf, giveBackOn503 }: SignInOrigin,
+  { actor, sourceOf, giveBackIfRepeatable }: SignInOrigin,
   reservation: HashingReservation | undefined,
 ) {
   const { oneTimeTokens } = services;
   const use = await oneTimeTokens.spend(kind.purposes.mfa, mfaToken);
   if (!use) throw invalidToken();
-  giveBackOn503(() => oneTimeTokens.giveBack(kind.purposes.mfa, mfaToken, use));
+  giveBackIfRepeatable(() => oneTimeTokens.giveBack(kind.purposes.mfa, mfaToken, use));
   const admin = await kind.find(services, tenantId, subjectId);
   // A reset, a suspension or a recovery since then has invalidated the token.
   if (admin?.status !== 'active' || admin.sessionEpoch !== payload['epoch'] || !admin.mfa) throw invalidToken();

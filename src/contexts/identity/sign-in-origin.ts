@@ -8,5 +8,5 @@ export interface SignInOrigin {
   /** The client's browser, if it proves an earlier sign-in to this account; otherwise its address. */
   sourceOf(account: KnownAccountName): AttemptSource;
   /** Has something given back if the request gets 503 (decision 0206). It must not reject. */
-  giveBackOn503(giveBack: () => Promise<void>): void;
+  giveBackIfRepeatable(giveBack: () => Promise<void>): void;
 }

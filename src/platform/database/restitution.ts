@@ -1,6 +1,8 @@
 import { FailureError } from '../kernel/failure.ts';
 
 const AGAIN_MS = 1_000;
+/** The process ends. */
+const AT_LAST_MS = 250;
 /** Anybody can be owed something during an outage, also for a token that does not exist. */
 const MOST = 20_000;
 
@@ -34,6 +36,15 @@ export class Restitution {
    */
   async first(key: string): Promise<void> {
     for (const { work } of this.#ofKey.get(key) ?? []) await work();
+  }
+
+  /** For a process that ends: resolves when nothing is owed any more, or after this time. */
+  async settled(withinMs: number): Promise<void> {
+    const ends = performance.now() + withinMs;
+    while (this.#owed.size > 0 && performance.now() < ends) {
+      await this.#payAll();
+      if (this.#owed.size > 0) await new Promise((resolve) => setTimeout(resolve, AT_LAST_MS));
+    }
   }
 
   #add(debt: Debt): void {

@@ -55,6 +55,15 @@ export async function recordRights(owner: pg.Pool): Promise<void> {
 /** Whether who queries read models may not read a table or view of them (`c`). */
 const IS_HIDDEN = `not exists (select from aclexplode(c.relacl) a join pg_roles g on g.oid = a.grantee where g.rolname = ${READS} and a.privilege_type = 'SELECT')`;
 
+/** The policy of every table of a read model, or of a reaction's state (`c`): rows of the tenant that the connection names. */
+const IS_OPEN = `not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant' and p.polpermissive and p.polcmd = 'r'
+    and p.polroles = array[(select oid from pg_roles where rolname = ${READS})]
+    and replace(pg_get_expr(p.polqual, p.polrelid), 'public.', '') = '(tenant_id = castellan_tenant())')`;
+/** What somebody revoked from the owner, too. */
+const IS_LOCKED = `c.relacl is not null and not exists (select from aclexplode(c.relacl) a where a.grantee = c.relowner and a.privilege_type = 'INSERT')`;
+/** Behind such a view, the rights of its owner apply, and the owner sees every tenant. */
+const IS_SEEN_THROUGH = `not coalesce(c.reloptions @> array['security_invoker=true'], false)`;
+
 /** The view of a read model shows the table that is live, or else the newest one that is made. */
 const UNSERVED = `
   select s.name as view, s.table from (
@@ -68,10 +77,10 @@ const MISSING = `
   select array(select k.statement from kept_rights k where k.statement not in (select statement from (${PRESENT}) present) order by k.ordinal) as statements,
          array(select c.relname::text from pg_class c join pg_roles o on o.oid = c.relowner
                 where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and c.relname in (select name from cursors)
-                  and (o.rolname <> ${PROJECTOR} or ${IS_HIDDEN})) as views,
+                  and (o.rolname <> ${PROJECTOR} or ${IS_HIDDEN} or ${IS_SEEN_THROUGH})) as views,
          array(select c.relname::text from pg_class c join pg_roles o on o.oid = c.relowner
                 where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
-                  and (o.rolname <> ${PROJECTOR} or ${IS_HIDDEN} or not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant'))
+                  and (o.rolname <> ${PROJECTOR} or ${IS_HIDDEN} or ${IS_OPEN} or ${IS_LOCKED})
                   and exists (select from cursors u where c.relname in (u.name || '_v' || u.version, u.name || '_v' || u.version || '_g' || u.generation, replace(u.name, '-', '_') || '_state_v' || u.version))) as tables,
          (select coalesce(json_agg(u order by u.view), '[]') from (${UNSERVED}) u) as unserved`;
 
@@ -98,7 +107,7 @@ export async function lostRights(owner: Pick<pg.Pool, 'query'>): Promise<string 
   if (count === 0) return undefined;
   const views = missing.unserved.map(({ view }) => `view ${view}`);
   const named = views.length > 0 ? ` (${views.slice(0, NAMED).join(', ')}${views.length > NAMED ? ', …' : ''})` : '';
-  return `${count} grants, policies, owners and views are missing${named}: the next start of the service gives them again`;
+  return `${count} grants, policies, owners and views are missing or differ${named}: the next start of the service gives them again`;
 }
 
 /**
@@ -152,10 +161,11 @@ const readModelRights = (table: string): string => `
   drop policy if exists tenant on ${table};
   create policy tenant on ${table} for select to ${roleGroupOf('reads')} using (tenant_id = castellan_tenant());
   grant select on ${table} to ${roleGroupOf('reads')};
-  alter table ${table} owner to ${roleGroupOf('projector')}`;
+  alter table ${table} owner to ${roleGroupOf('projector')};
+  grant all on ${table} to ${roleGroupOf('projector')}`;
 
 /** As `projector/table.ts` makes them. */
 const viewRights = (view: string): string =>
-  `alter view ${view} owner to ${roleGroupOf('projector')}; grant select on ${view} to ${roleGroupOf('reads')}`;
+  `alter view ${view} set (security_invoker = true); alter view ${view} owner to ${roleGroupOf('projector')}; grant select on ${view} to ${roleGroupOf('reads')}`;
 
 const quoted = (name: string): string => `public."${name.replaceAll('"', '""')}"`;

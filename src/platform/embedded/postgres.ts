@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
+import { isFound } from '../is-found.ts';
 import { chooseOsAccount } from './os-account.ts';
 import { locateBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
@@ -45,6 +46,9 @@ const connectionAt = (host: string): EmbeddedConnection => ({
   database: DATABASE,
 });
 const clusterIn = (dataDir: string): string => path.join(dataDir, 'cluster');
+
+/** Whether there is something in the place of a cluster: lock and socket beside it may be left of one that is gone. */
+export const hasCluster = (dataDir: string): boolean => isFound(clusterIn(dataDir));
 
 /** Starts the cluster in `dataDir`, creates it if necessary, and owns it until `stop`. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {

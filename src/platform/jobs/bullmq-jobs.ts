@@ -24,7 +24,6 @@ const DEFAULT_CONCURRENCY = 8;
 const MAX_STALLS = 5;
 /** Waits until a process runs a build that knows the job. */
 const UNKNOWN_JOB_DELAY_MS = 60_000;
-/** Shorter than the time that a process has to end (`DRAIN_SECONDS`). */
 const STOP_MS = 4_000;
 /** Milliseconds for a goodbye to a database or to Redis. */
 const CLOSE_MS = 1_000;

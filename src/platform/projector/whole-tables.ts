@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { ConfigError } from '../config-error.ts';
 import { partsInWords, unended } from '../database/parts.ts';
+import { versionOf, type AnyReaction } from '../kernel/reaction.ts';
 import type { AnyReadModel } from '../kernel/read-model.ts';
 import { tableShapeOf } from './projection.ts';
 
@@ -15,7 +16,7 @@ interface Table {
   readonly indexes: number;
 }
 
-/** Of every checkpoint that is in use; reactions without a state have no table. */
+/** Of every checkpoint that is in use. */
 const TABLES = `
   with named as (
     select name, version, kind = 'model' as "isModel",
@@ -27,7 +28,6 @@ const TABLES = `
          count(x.indexrelid) filter (where x.indisvalid and not x.indisprimary)::int as indexes
     from named n left join pg_class c on c.relnamespace = 'public'::regnamespace and c.relname = n.table and c.relkind = 'r'
     left join pg_index x on x.indrelid = c.oid
-   where n."isModel" or c.oid is not null
    group by n.name, n.version, n."isModel", n.table, c.oid, c.relrowsecurity`;
 
 /**
@@ -37,15 +37,16 @@ const TABLES = `
 export async function whatTablesLack(
   pool: Pick<pg.Pool, 'query'>,
   models: readonly AnyReadModel[],
+  reactions: readonly AnyReaction[],
 ): Promise<string | undefined> {
   const { rows } = await pool.query<Table>(TABLES);
-  const lacking = rows.flatMap((table) => lacksOf(table, models));
+  const lacking = rows.flatMap((table) => lacksOf(table, models, reactions));
   return lacking.length === 0 ? undefined : unended(`it lacks ${partsInWords(lacking.toSorted())}`);
 }
 
-function lacksOf(found: Table, models: readonly AnyReadModel[]): string[] {
+function lacksOf(found: Table, models: readonly AnyReadModel[], reactions: readonly AnyReaction[]): string[] {
   const { table, isModel, exists, isGuarded, hasKey, indexes } = found;
-  if (!exists) return [`table ${table}`];
+  if (!exists) return isModel || isKept(found, reactions) ? [`table ${table}`] : [];
   const model = isModel && models.find(({ name, version }) => name === found.name && version === found.version);
   const wanted = model ? tableShapeOf(model).indexes.length : 0;
   return [
@@ -55,8 +56,16 @@ function lacksOf(found: Table, models: readonly AnyReadModel[]): string[] {
   ];
 }
 
+/** A reaction without a state has no table, and one of another version of this software may have none. */
+const isKept = ({ name, version }: Table, reactions: readonly AnyReaction[]): boolean =>
+  reactions.some((one) => one.name === name && versionOf(one) === version && one.state !== undefined);
+
 /** Throws `ConfigError`. */
-export async function requireWholeTables(pool: Pick<pg.Pool, 'query'>, models: readonly AnyReadModel[]): Promise<void> {
-  const reason = await whatTablesLack(pool, models);
+export async function requireWholeTables(
+  pool: Pick<pg.Pool, 'query'>,
+  models: readonly AnyReadModel[],
+  reactions: readonly AnyReaction[],
+): Promise<void> {
+  const reason = await whatTablesLack(pool, models, reactions);
   if (reason !== undefined) throw new ConfigError(reason);
 }

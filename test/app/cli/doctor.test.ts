@@ -201,7 +201,10 @@ describe('castellan doctor', () => {
     ['garbage', (path: string) => writeFileSync(path, 'one\ntwo\n'), /has 2 lines that are no sealed heads/],
     [
       'beside no database',
-      (path: string) => writeFileSync(path, SEALED_HEAD),
+      (path: string) => {
+        mkdirSync(join(folder, 'postgres/socket'), { recursive: true });
+        writeFileSync(path, SEALED_HEAD);
+      },
       /no database in DATA_DIR, and audit-heads\.jsonl knows sealed heads of 1 chains/,
     ],
   ])('finds sealed heads that prove nothing: %s', async (_title, make, message) => {
@@ -214,7 +217,7 @@ describe('castellan doctor', () => {
   });
 
   it('finds nothing wrong with sealed heads beside their database', async () => {
-    mkdirSync(join(folder, 'postgres'));
+    mkdirSync(join(folder, 'postgres/cluster'), { recursive: true });
     writeFileSync(join(folder, 'audit-heads.jsonl'), SEALED_HEAD);
     const { of } = await verdictsOf(BASE);
     expect(of('sealed heads')).toMatchObject([{ verdict: 'fine', message: '1 chains' }]);

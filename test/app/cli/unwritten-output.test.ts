@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, openSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { scratchFolder } from '../../dsl/scratch.ts';
@@ -37,4 +37,12 @@ describe('a command that only looks, where nothing is', () => {
       expect(existsSync(join(folder, 'keys'))).toBe(false);
     },
   );
+
+  it('could not look either beside a lock and a folder of sockets whose cluster is gone', () => {
+    mkdirSync(join(folder, 'postgres/socket'), { recursive: true });
+    writeFileSync(join(folder, 'postgres/owner.lock'), '');
+    const { status, stderr } = run(['audit', 'verify']);
+    expect([status, stderr]).toEqual([3, expect.stringContaining(`there is no installation in ${folder}`)]);
+    expect(existsSync(join(folder, 'postgres/cluster'))).toBe(false);
+  });
 });

@@ -200,3 +200,20 @@ it('a connection ends with its response, also if the headers were sent before th
   expect([status, body]).toEqual([200, expect.stringMatching(/first[\s\S]*last[\s\S]*0\r\n\r\n$/)]);
   await closed;
 }, 10_000);
+
+it('a request that needs most of the drain time still gets its response', async () => {
+  const drainMs = 4_000;
+  const app = await startApp({ drainMs });
+  const each = await Promise.all([app.url, app.tlsUrl].map(connected));
+  for (const { socket } of each)
+    socket.write(`${sent('POST', '/api/v1/auth/login', 'content-type: application/json\r\ncontent-length: 2\r\n')}{`);
+  await (
+    await app.anonymous.get('/live')
+  ).body;
+  const stopped = app.close();
+  await new Promise((resolve) => setTimeout(resolve, 0.75 * drainMs));
+  for (const { socket } of each) socket.write('}');
+  const responses = await Promise.all(each.map(({ ended }) => ended));
+  expect(responses.map(({ status }) => status)).toEqual([400, 400]);
+  await stopped;
+}, 20_000);

@@ -34,7 +34,9 @@ const STANDING = `
   select format('schema %s: %s to %s', n.nspname, a.privilege_type, a.grantee::regrole)
     from pg_namespace n, aclexplode(n.nspacl) a where n.nspname in ('public', 'jobs') and a.grantee <> n.nspowner
   union all
-  select format('policy %s of %s for %s', policyname, tablename, roles) from pg_policies where schemaname = 'public'
+  select format('policy %s of %s for %s: %s, %s', policyname, tablename, roles, qual, with_check) from pg_policies where schemaname = 'public'
+  union all
+  select format('options of %s: %s', c.relname, c.reloptions) from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'v'
   union all
   select format('view %s: %s', viewname, definition) from pg_views where schemaname = 'public' and viewname in (select name from cursors)
   order by 1`;
@@ -66,8 +68,9 @@ describe.skipIf(!findSystemPostgres())('a database that lost', () => {
   const opened = async (database: string) => (await composed(database)).stop();
 
   /** As an administrator restores it. */
-  const restored = async (name: string, lines: readonly string[] = dump): Promise<string> => {
+  const restored = async (name: string, lines: readonly string[] = dump, before = ''): Promise<string> => {
     await cluster.admin('postgres', `create database ${name} owner ${OWNER}`);
+    if (before !== '') await cluster.admin(name, before);
     cluster.restore(name, `${lines.join('\n')}\n`);
     return name;
   };
@@ -105,7 +108,7 @@ describe.skipIf(!findSystemPostgres())('a database that lost', () => {
     const rights = (await cluster.admin(name, STANDING)).length;
     expect(rights).toBeLessThan(standing.length);
     const found = await findings(name);
-    expect(found).toEqual([expect.stringMatching(/^\d+ grants, policies, owners and views are missing/)]);
+    expect(found).toEqual([expect.stringMatching(/^\d+ grants, policies, owners and views are missing or differ/)]);
     await opened(name);
     expect(await cluster.admin(name, STANDING)).toEqual(standing);
     expect(await findings(name)).toEqual([]);
@@ -118,6 +121,66 @@ describe.skipIf(!findSystemPostgres())('a database that lost', () => {
     await Promise.all([opened(name), opened(name)]);
     expect(await cluster.admin(name, STANDING)).toEqual(standing);
     expect(await findings(name)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'the conditions of its policies',
+      `do $$ declare p record; begin for p in select * from pg_policies where schemaname = 'public' and qual is not null loop
+         execute format('alter policy %I on public.%I using (true)', p.policyname, p.tablename); end loop; end $$`,
+    ],
+    [
+      'what keeps tenants apart behind views',
+      `do $$ declare v record; begin for v in select viewname from pg_views where schemaname = 'public' and viewname in (select name from cursors) loop
+         execute format('alter view public.%I reset (security_invoker)', v.viewname); end loop; end $$`,
+    ],
+    [
+      'every right of its roles, of owners, too',
+      'revoke all on all tables in schema public from castellan_store, castellan_service, castellan_projector, castellan_reads',
+    ],
+  ])('%s: doctor says so, and a start gives them again', { timeout: 120_000 }, async (what, loss) => {
+    const name = await restored(what.replaceAll(/\W/g, '_'));
+    await cluster.admin(name, loss);
+    expect(await cluster.admin(name, STANDING)).not.toEqual(standing);
+    expect(await findings(name)).toEqual([
+      expect.stringMatching(/^\d+ grants, policies, owners and views are missing or differ/),
+    ]);
+    await opened(name);
+    expect(await cluster.admin(name, STANDING)).toEqual(standing);
+    expect(await findings(name)).toEqual([]);
+  });
+
+  it('the state of a reaction is refused with its name, and not written to', { timeout: 120_000 }, async () => {
+    const name = await restored('stateless');
+    const [{ table } = {}] = await cluster.admin(
+      name,
+      "select relname as table from pg_class where relname like 'alert_detection_state_v%' and relkind = 'r'",
+    );
+    await cluster.admin(name, `drop table public.${String(table)} cascade`);
+    const before = contents(name);
+    await expect(opened(name)).rejects.toThrow(`it lacks 1 of its parts (table ${String(table)})`);
+    expect(await findings(name)).toEqual([expect.stringContaining(`(table ${String(table)})`)]);
+    expect(contents(name)).toEqual(before);
+  });
+
+  it('nothing, on a server where nobody executes functions without a right, works', { timeout: 120_000 }, async () => {
+    await cluster.admin('postgres', `create database strict owner ${OWNER}`);
+    await cluster.admin('strict', `alter default privileges for role ${OWNER} revoke execute on functions from public`);
+    for (const name of [
+      'strict',
+      await restored(
+        'strict_too',
+        dump,
+        `alter default privileges for role ${OWNER} revoke execute on functions from public;
+      alter default privileges for role postgres revoke execute on functions from public`,
+      ),
+    ]) {
+      const application = await composed(name);
+      await appOf(application).newTenant();
+      await appOf(application).settled();
+      await application.stop();
+      expect(await findings(name)).toEqual([]);
+    }
   });
 
   it('the schema of jobs: a start makes it again', { timeout: 120_000 }, async () => {

@@ -40,6 +40,24 @@ describe('what is taken back when the database is back', () => {
     expect(done).toEqual(['a', 'b', 'a']);
   });
 
+  it('is taken back before the process ends, unless its time is over', async () => {
+    for (const key of ['a', 'b']) await owe(key);
+    let isSettled = false;
+    const settled = restitution.settled(5_000).then(() => (isSettled = true));
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect([isSettled, done]).toEqual([false, []]);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(500);
+    await settled;
+    expect(done.toSorted()).toEqual(expect.arrayContaining(['a', 'b']));
+    isAway = true;
+    await owe('c');
+    const given = restitution.settled(5_000);
+    await vi.advanceTimersByTimeAsync(6_000);
+    await given;
+    await new Restitution().settled(5_000);
+  });
+
   it('asks an absent database once a second, however much it owes', async () => {
     for (let n = 0; n < 1_000; n += 1) await owe(`token ${n}`);
     const before = asked;

@@ -14,7 +14,7 @@ import type { Access, OfferingSettings } from '../access.ts';
 import { bearerToken } from '../bearer-token.ts';
 import { permits } from '../../../contexts/identity/domain/permissions.ts';
 import type { AdminPrincipal, DevicePrincipal, OrgPrincipal, Principal, ScimPrincipal } from '../principal.ts';
-import { giveBackOn503 } from './given-back.ts';
+import { giveBackIfRepeatable } from './given-back.ts';
 import { identifyAgent, type AgentKeyDependencies } from './agent-key.ts';
 import { presentedScimToken } from './scim-token.ts';
 import { deviceOrRefusal, type DeviceIdentityDependencies } from './device-identity.ts';
@@ -122,7 +122,7 @@ async function spendReauthentication(
   if (typeof token !== 'string') throw new FailureError(reauthenticationRequired());
   const { oneTimeTokens } = services;
   const known = await oneTimeTokens.spend('org-reauth', token);
-  if (known) giveBackOn503(request, () => oneTimeTokens.giveBack('org-reauth', token, known));
+  if (known) giveBackIfRepeatable(request, () => oneTimeTokens.giveBack('org-reauth', token, known));
   if (known?.payload['sessionId'] === sessionId) return;
   const spent = known ? undefined : await oneTimeTokens.spent('org-reauth', token);
   const wasOwn = spent?.payload['sessionId'] === sessionId;

@@ -9,18 +9,21 @@ declare module 'fastify' {
   }
 }
 
-/** A request that got 503 has done nothing: whoever tries again needs again what it has used up. */
+/** Too many requests at once, or an outage. */
+const REPEATABLE: ReadonlySet<number> = new Set([429, 503]);
+
+/** A request that is to be repeated has done nothing: whoever tries again needs again what it has used up. */
 export function giveBackAfterOutages(app: FastifyInstance): void {
   app.decorateRequest('usedUp', undefined);
   app.addHook('onSend', async ({ usedUp }, reply) => {
-    if (reply.statusCode !== 503) return;
+    if (!REPEATABLE.has(reply.statusCode)) return;
     // The browser needs again what it had.
     reply.removeHeader('set-cookie');
     for (const giveBack of usedUp ?? []) void giveBack();
   });
 }
 
-/** `giveBack` runs if the request gets 503. It never rejects. */
-export function giveBackOn503(request: FastifyRequest, giveBack: GiveBack): void {
+/** `giveBack` runs if the request gets 429 or 503. It never rejects. */
+export function giveBackIfRepeatable(request: FastifyRequest, giveBack: GiveBack): void {
   request.usedUp = [...(request.usedUp ?? []), giveBack];
 }

@@ -97,15 +97,15 @@ export interface FinishedSamlSignIn {
 
 /**
  * Returns the admin that the provider vouches for, and the provider's session. Request and assertion are used up only if the response is valid.
- * Throws `SamlRefused` and `SsoRefused`. `giveBackOn503` gets what makes both count again.
+ * Throws `SamlRefused` and `SsoRefused`. `giveBackIfRepeatable` gets what makes both count again.
  */
 export async function finishSamlSignIn(
   services: SamlSignInDependencies,
   { samlResponse, relayState }: SamlCallback,
   { tenantId, configId, requestId, reauthenticates, version: begunWith, useId }: OpenRequest,
-  giveBackOn503: (giveBack: () => Promise<void>) => void,
+  giveBackIfRepeatable: (giveBack: () => Promise<void>) => void,
 ): Promise<FinishedSamlSignIn> {
-  giveBackOn503(() => services.pendingSamlRequests.giveBack(relayState, { useId }));
+  giveBackIfRepeatable(() => services.pendingSamlRequests.giveBack(relayState, { useId }));
   const now = await basisNow(services.loader, 'tenant', tenantId, configId);
   const basis = { ...now, version: begunWith ?? now.version };
   const enabled = await enabledSsoConfig(services, tenantId, 'saml');
@@ -134,7 +134,7 @@ export async function finishSamlSignIn(
   const used = { kind: 'assertion', tenantId, configId, issuer: idpEntityId, id: assertionId, endsAt } as const;
   const { service } = services.database;
   const deliveryId = await useOnce(service, used);
-  giveBackOn503(() => forgetUse(service, used, deliveryId));
+  giveBackIfRepeatable(() => forgetUse(service, used, deliveryId));
   // The response may have waited for its turn.
   if (!(await isStillCarried(services.loader, 'tenant', tenantId, basis)))
     throw new SsoRefused('sso_not_configured', CHANGED);

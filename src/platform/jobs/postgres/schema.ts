@@ -16,6 +16,7 @@ const GRANTS = `
   grant usage on schema ${SCHEMA} to castellan_service, castellan_projector;
   grant select, insert, update, delete on all tables in schema ${SCHEMA} to castellan_service, castellan_projector;
   grant usage on all sequences in schema ${SCHEMA} to castellan_service, castellan_projector;
+  grant execute on all functions in schema ${SCHEMA} to castellan_service, castellan_projector;
 `;
 
 const OUTBOX = `

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { compose } from '../../../../src/app/compose/compose.ts';
 import { tokenKeyGeneration } from '../../../../src/contexts/identity/token-key-generation.ts';
 import { DatabaseTimeout } from '../../../../src/platform/database/unavailable.ts';
+import { TooBusy } from '../../../../src/platform/fairness/fair-limiter.ts';
 import { newLogger } from '../../../../src/platform/observability/logger.ts';
 import { PASSWORD, startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { cheapPasswords } from '../../../dsl/cheap-passwords.ts';
@@ -59,11 +60,14 @@ describe('tokens', () => {
         ),
       );
 
-  /** The refresh uses the token, and then finds something away. */
-  async function interruptedRefresh(refreshToken: string) {
-    const away = vi.spyOn(app.services.lookups, 'adminSession').mockRejectedValueOnce(new DatabaseTimeout(1));
+  const AWAY = [new DatabaseTimeout(1), 503] as const;
+  const TOO_MANY = [new TooBusy('reads', { isOwnShare: true }), 429] as const;
+
+  /** The refresh uses the token, and then finds something away, or too much before it. */
+  async function interruptedRefresh(refreshToken: string, [error, expected]: typeof AWAY | typeof TOO_MANY = AWAY) {
+    const away = vi.spyOn(app.services.lookups, 'adminSession').mockRejectedValueOnce(error);
     const { status } = await refresh(refreshToken).finally(() => away.mockRestore());
-    expect(status).toBe(503);
+    expect(status).toBe(expected);
     // It is given back after the response.
     const digest = createHash('sha256').update(refreshToken).digest();
     const { owner } = app.services.database;
@@ -72,12 +76,15 @@ describe('tokens', () => {
       .toMatchObject({ rowCount: 1 });
   }
 
-  it('for refresh count until their successor is used, if the response that held it was lost to an outage', async () => {
+  it.each([
+    ['lost to an outage', AWAY],
+    ['that there were too many requests', TOO_MANY],
+  ])('for refresh count until their successor is used, if the response was %s', async (_, reason) => {
     const { accessToken, refreshToken } = await signIn();
-    await interruptedRefresh(refreshToken);
+    await interruptedRefresh(refreshToken, reason);
     await wait(accessToken);
     // The retry meets the same.
-    await interruptedRefresh(refreshToken);
+    await interruptedRefresh(refreshToken, reason);
     await wait(accessToken);
     const { status, body } = await refresh(refreshToken);
     expect([status, await liveOf(accessToken)]).toEqual([200, 1]);

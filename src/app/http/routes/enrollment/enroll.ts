@@ -26,7 +26,7 @@ import {
   type EnrollmentTarget,
 } from './enrollment-target.ts';
 import { credentialForm, enrolledView, enrolledViewOf, possibleForm } from './device-credentials.ts';
-import { giveBackOn503 } from '../../plugins/given-back.ts';
+import { giveBackIfRepeatable } from '../../plugins/given-back.ts';
 import { identifyDevice, type DeviceIdentityDependencies } from '../../plugins/device-identity.ts';
 import { actorOf } from '../../principal.ts';
 import { refuseWithoutTls } from '../../confidential-request.ts';
@@ -140,7 +140,7 @@ export const enrollRoutes: RouteGroup<EnrollRouteDependencies> = {
           const { deviceId, besideDeviceId, expectedSerial } = target;
           const behalf: CallerContext = { tenantId, actor: { kind: 'device', id: deviceId } };
           const certificateSerial = shown?.deviceId === deviceId ? shown.certificateSerial : null;
-          giveBackOn503(request, () =>
+          giveBackIfRepeatable(request, () =>
             services.returnedTokens.add({ tenantId, tokenId, deviceId, actor: actorOf(undefined, request) }),
           );
           const { result } = await run(

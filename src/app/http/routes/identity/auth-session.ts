@@ -5,7 +5,7 @@ import { getOrgAdmin } from '../../../../../queries/organizations/get-org-admin.
 import { tenantOfToken as tenantNamedBy, type RefreshTokens } from '../../../../contexts/identity/refresh-tokens.ts';
 import { FailureError, unauthenticated } from '../../../../platform/kernel/failure.ts';
 import { openAccess } from '../../access.ts';
-import { giveBackOn503 } from '../../plugins/given-back.ts';
+import { giveBackIfRepeatable } from '../../plugins/given-back.ts';
 import { routeWith, type AnyRoute } from '../../route.ts';
 import { signedIn } from './sign-in-response.ts';
 import type { FastifyRequest } from 'fastify';
@@ -43,7 +43,7 @@ export const authSessionRoutes: readonly AnyRoute<AuthSessionDependencies>[] = [
     takes: { 'X-Tenant-ID': 'optional' },
     refuses: ['authentication_required', 'invalid_refresh_token'],
     description:
-      'Using a refresh token twice ends the session, except within 10 seconds, or after a 503 until the next token is used.',
+      'Using a refresh token twice ends the session, except within 10 seconds, or after a 429 or 503 until the next token is used.',
     body: z.object({ refreshToken: z.string().min(1).max(256) }),
     response: signedIn.extend({
       user: signedIn.shape.user.omit({ roleType: true }).extend({ roleType: z.string() }),
@@ -53,7 +53,7 @@ export const authSessionRoutes: readonly AnyRoute<AuthSessionDependencies>[] = [
       const named = tenantNamedBy(body.refreshToken);
       if (named) refuseOtherTenant(request, named);
       const since = performance.now();
-      giveBackOn503(request, () => services.refreshTokens.keepGrace(body.refreshToken, since));
+      giveBackIfRepeatable(request, () => services.refreshTokens.keepGrace(body.refreshToken, since));
       const redeemed = await services.refreshTokens.redeem(body.refreshToken);
       if (redeemed.kind === 'unknown') throw new FailureError(unauthenticated('invalid_refresh_token'));
       const { tenantId, sessionId, subjectId } = redeemed;

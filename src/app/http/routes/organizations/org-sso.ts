@@ -35,7 +35,7 @@ import {
 } from '../../../../contexts/sso/pending-authorization.ts';
 import { ORG_OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { openAccess } from '../../access.ts';
-import { giveBackOn503 } from '../../plugins/given-back.ts';
+import { giveBackIfRepeatable } from '../../plugins/given-back.ts';
 import { clearBrowserSecret, setBrowserSecret, readBrowserSecret } from '../../browser-cookie.ts';
 import { setLogoutHint } from '../../logout-hint-cookie.ts';
 import { actorOf } from '../../principal.ts';
@@ -162,7 +162,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
             find,
             (authorization) => (believed = authorization),
           );
-          giveBackOn503(request, () => giveBackCallback(services, state, finished.accepted));
+          giveBackIfRepeatable(request, () => giveBackCallback(services, state, finished.accepted));
           const { authorization, identity, basis, browserSecret, secure, idToken, provider } = finished;
           const admin = await admitOrgAdmin(services, authorization.owner, identity);
           const code = await codeUnlessLoggedOut(
@@ -216,7 +216,7 @@ export const orgSsoRoutes: RouteGroup<OrgSsoRouteDependencies> = {
         try {
           const redeemed = await redeemOrgHandoff(services, code, proof, (known) => (owner = known));
           const { organizationId, admin, use } = redeemed;
-          giveBackOn503(request, () => services.oneTimeTokens.giveBack('org-handoff', code, use));
+          giveBackIfRepeatable(request, () => services.oneTimeTokens.giveBack('org-handoff', code, use));
           const tokens = await sessionOf(services, redeemed, code, actor);
           return { ...tokens, user: await shown(ask(getOrgAdmin, { adminId: admin.adminId }, organizationId)) };
         } catch (error) {

@@ -43,7 +43,7 @@ import {
 import { OIDC_CALLBACK, OIDC_LOGOUT } from '../../../../contexts/sso/domain/addresses.ts';
 import { isProviderAway } from '../../../../contexts/sso/openid-refusals.ts';
 import { openAccess } from '../../access.ts';
-import { giveBackOn503 } from '../../plugins/given-back.ts';
+import { giveBackIfRepeatable } from '../../plugins/given-back.ts';
 import { clearBrowserSecret, setBrowserSecret } from '../../browser-cookie.ts';
 import { setLogoutHint } from '../../logout-hint-cookie.ts';
 import { wantsPage } from '../../refusal-page.ts';
@@ -147,7 +147,7 @@ export const oidcSignInRoutes: readonly AnyRoute<OidcSignInRouteDependencies>[] 
           tenantOidcConfig(services),
           (authorization) => (believed = authorization),
         );
-        giveBackOn503(request, () => giveBackCallback(services, state, finished.accepted));
+        giveBackIfRepeatable(request, () => giveBackCallback(services, state, finished.accepted));
         const { authorization, identity, basis, secure, idToken, provider } = finished;
         clearBrowserSecret(reply, state, secure);
         const { owner: tenantId, challenge, reauthenticates: reauthenticated } = authorization;

@@ -35,7 +35,7 @@ import {
 } from '../../../../contexts/sso/saml/saml-sign-in.ts';
 import { sessionIdOf } from '../../../../contexts/identity/sign-in.ts';
 import { openAccess } from '../../access.ts';
-import { giveBackOn503 } from '../../plugins/given-back.ts';
+import { giveBackIfRepeatable } from '../../plugins/given-back.ts';
 import { actorOf } from '../../principal.ts';
 import { reauthenticationQuery } from './provider-return.ts';
 import { redirect } from '../../redirect.ts';
@@ -188,7 +188,7 @@ export const samlRoutes: RouteGroup<SamlRouteDependencies> = {
             services,
             { samlResponse, relayState },
             pending,
-            (giveBack) => giveBackOn503(request, giveBack),
+            (giveBack) => giveBackIfRepeatable(request, giveBack),
           );
           const { adminId, sessionEpoch } = admin;
           const code = await issueSamlCode(

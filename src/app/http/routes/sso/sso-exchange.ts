@@ -24,7 +24,7 @@ import { sessionIdOf } from '../../../../contexts/identity/sign-in.ts';
 import { beginUnlessLoggedOut } from '../../../../contexts/sso/begin-unless-logged-out.ts';
 import { redeemHandover, type RedeemedHandover } from '../../../../contexts/sso/page-return.ts';
 import { openAccess } from '../../access.ts';
-import { giveBackOn503 } from '../../plugins/given-back.ts';
+import { giveBackIfRepeatable } from '../../plugins/given-back.ts';
 import { actorOf } from '../../principal.ts';
 import { routeWith, type RouteGroup } from '../../route.ts';
 import { signedInByProvider, signInResponse } from '../identity/sign-in-response.ts';
@@ -92,7 +92,7 @@ export const ssoExchangeRoutes: RouteGroup<SsoExchangeRouteDependencies> = {
         let owner: CodeOwner | undefined;
         try {
           const handed = await redeemHandover(services.oneTimeTokens, token, verifier, (known) => (owner = known));
-          giveBackOn503(request, () => services.oneTimeTokens.giveBack('sso-handoff', token, handed.use));
+          giveBackIfRepeatable(request, () => services.oneTimeTokens.giveBack('sso-handoff', token, handed.use));
           const { tenantId, adminId } = handed;
           const tokens = await sessionOf(services, handed, token, actor);
           return await signInResponse({ step: 'done', tokens }, tenantId, adminId, ask);
