@@ -25,7 +25,11 @@ const OWN = {
   LICENSE_PUBLIC_KEY: licensePublicKeyPem,
 };
 
-const SEALED_HEAD = JSON.stringify({ tenantId: 't', sequence: 9, mac: 'f'.repeat(64) });
+const SEALED_HEAD = JSON.stringify({
+  tenantId: '0198a000-0000-7000-8000-000000000001',
+  sequence: 9,
+  mac: 'f'.repeat(64),
+});
 
 const verdictsOf = async (env: NodeJS.ProcessEnv) => {
   const { checks, outcome } = await examination(env);
@@ -199,6 +203,11 @@ describe('castellan doctor', () => {
     ['a link to nothing', (path: string) => symlinkSync('gone', path), /audit-heads\.jsonl is a link to nothing/],
     ['a folder', (path: string) => mkdirSync(path), /audit-heads\.jsonl is a folder/],
     ['garbage', (path: string) => writeFileSync(path, 'one\ntwo\n'), /has 2 lines that are no sealed heads/],
+    [
+      'of what no owner can be',
+      (path: string) => writeFileSync(path, SEALED_HEAD.replace('0198a000', '0198a\\u0000')),
+      /has 1 line that is no sealed head/,
+    ],
     [
       'beside no database',
       (path: string) => writeFileSync(path, SEALED_HEAD),
