@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
-import { X509Certificate } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
+import { keptPair } from '../../contexts/certificates/server-certificate.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
@@ -16,7 +16,7 @@ import { examineHeads, examineLog } from './examined-log.ts';
 import { diskSpaceOf } from './disk-space.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
-import { fileContent, NotAFile } from '../../platform/file-content.ts';
+import { NotAFile } from '../../platform/file-content.ts';
 import { isFound } from '../../platform/is-found.ts';
 
 export interface Diagnosis extends Examined {
@@ -181,9 +181,9 @@ async function objects(config: Config): Promise<readonly Examined[]> {
 }
 
 function certificate(dataDir: string): Examined {
-  const file = join(dataDir, 'tls', 'server.crt');
-  if (!isFound(file)) return fine('none in DATA_DIR/tls: a self-signed one is created');
-  const { subject, validTo } = new X509Certificate(fileContent(file));
+  const kept = keptPair(dataDir);
+  if (!kept) return fine('none in DATA_DIR/tls: a self-signed one is created');
+  const { subject, validTo } = kept.certificate;
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
   const text = `${subject.replaceAll('\n', ', ')}, valid for ${days} days`;
   return days < EXPIRY_DAYS ? finding(`${text}: renew it`) : fine(text);

@@ -1,4 +1,5 @@
 import { WrongAuditKey } from '../../contexts/audit/audit-key.ts';
+import { UnusablePair } from '../../contexts/certificates/server-certificate.ts';
 import { UnusableHost } from '../http/refused-listening.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
@@ -34,9 +35,13 @@ export function describeStartError(error: unknown): string {
   return (error as Error).stack ?? String(error);
 }
 
-/** A key that is not the database's, or a host that is not this machine's: a further start would be refused, too. */
+/**
+ * What a person must correct: a key that is not the database's, a host that is not this machine's, a pair of TLS that is
+ * none, or something else in the place of a file. A further start would be refused, too.
+ */
 export const isLasting = (error: unknown): boolean =>
-  [WrongMasterKey, WrongAuditKey, UnusableHost].some((kind) => error instanceof kind);
+  [WrongMasterKey, WrongAuditKey, UnusableHost, UnusablePair, NotAFile].some((kind) => error instanceof kind) ||
+  (error instanceof Unseen && error.isLasting);
 
 const isDiskFull = (error: unknown): boolean => (error as { code?: unknown }).code === '53100';
 

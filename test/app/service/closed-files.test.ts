@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFi
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasSetpriv } from '../../../src/platform/embedded/launcher.ts';
+import { serverCertificate } from '../../../src/contexts/certificates/server-certificate.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
@@ -64,6 +65,13 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       writeFileSync(file, '', { mode: 0o600 });
       give('audit-heads.jsonl');
       expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  sealed heads: ${hidden(file)}`]]);
+    });
+
+    it('are the key of TLS, which doctor does not overlook', async () => {
+      await serverCertificate({ config: { dataDir } });
+      give('tls/server.key');
+      const sentence = hidden(join(dataDir, 'tls/server.key'));
+      expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  tls certificate: ${sentence}`]]);
     });
 
     it('are closed to others by a start, also one that is refused later, and not by doctor', () => {
