@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { accessSync, constants } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
 import { keptPair } from '../../contexts/certificates/server-certificate.ts';
@@ -18,6 +17,7 @@ import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
 import { NotAFile } from '../../platform/file-content.ts';
 import { isFound } from '../../platform/is-found.ts';
+import { mayWriteIn } from '../../platform/may-write.ts';
 
 export interface Diagnosis extends Examined {
   readonly check: string;
@@ -79,7 +79,7 @@ function node(): Examined {
 async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
   if (!isFound(dataDir)) {
     const parent = nearestFolder(dataDir);
-    return canWrite(parent)
+    return mayWriteIn(parent)
       ? [fine(`${dataDir} does not exist yet: the first start creates it`)]
       : [finding(`${dataDir} does not exist, and this user cannot create it in ${parent}`)];
   }
@@ -90,15 +90,6 @@ async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
 }
 
 const nearestFolder = (folder: string): string => (isFound(folder) ? folder : nearestFolder(dirname(folder)));
-
-function canWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Tries to listen, as only that shows a port that needs a right, or an address of another machine. A port that something

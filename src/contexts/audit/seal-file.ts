@@ -14,6 +14,7 @@ import { FiledSeals, type FiledSeal } from './filed-seals.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { fileText, NotAFile } from '../../platform/file-content.ts';
 import { isFound, leadsNowhere } from '../../platform/is-found.ts';
+import { mayWrite } from '../../platform/may-write.ts';
 
 /** What to do about lines that are no seals. */
 export const damagedHeads = (lines: number): string =>
@@ -62,6 +63,11 @@ export class SealFile {
    */
   damagedLines(): number {
     return this.#read().damagedLines();
+  }
+
+  /** A file that the next seal may have to be written to, and that this user may not write. */
+  unwritable(): string | undefined {
+    return [this.#path, `${this.#path}.next`, `${this.#path}.dropped`].find((each) => isFound(each) && !mayWrite(each));
   }
 
   /**

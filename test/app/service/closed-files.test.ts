@@ -67,6 +67,19 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  sealed heads: ${hidden(file)}`]]);
     });
 
+    it.each(['', '.next', '.dropped'])('are sealed heads that can only be read: audit-heads.jsonl%s', (suffix) => {
+      const file = join(dataDir, `audit-heads.jsonl${suffix}`);
+      writeFileSync(file, '', { mode: 0o644 });
+      expect(run('src/cli.ts', 'doctor')).toEqual([0, []]);
+      give(`audit-heads.jsonl${suffix}`);
+      const sentence = `${file} cannot be written by this user, so that heads are not sealed: give it to the user of the service (chown)`;
+      expect(run('src/cli.ts', 'doctor')).toEqual([1, [`!!  sealed heads: ${sentence}`]]);
+      // Another user than that of the service, to whom the data directory belongs: this is no finding of the heads.
+      chmodSync(dataDir, 0o755);
+      give('.');
+      expect(run('src/cli.ts', 'doctor')[1].filter((line) => line.includes('sealed heads'))).toEqual([]);
+    });
+
     it('are the key of TLS, which doctor does not overlook', async () => {
       await serverCertificate({ config: { dataDir } });
       give('tls/server.key');
