@@ -7,7 +7,7 @@ import {
   type NamedOwner,
   type ChainOwnersDependencies,
 } from '../../contexts/audit/chain-owners.ts';
-import { FiledSeals } from '../../contexts/audit/filed-seals.ts';
+import { FiledSeals, HEADS_BYTES } from '../../contexts/audit/filed-seals.ts';
 import { damagedHeads, SealFile } from '../../contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant, type VerifyDependencies } from '../../contexts/audit/verify.ts';
 import { auditProof } from './audit-proof.ts';
@@ -26,7 +26,7 @@ export interface AuditCliDependencies extends ChainOwnersDependencies, VerifyDep
  * gone. Throws `Obstacle` if it holds none.
  */
 function witnessAt(path: string): FiledSeals {
-  const witness = new FiledSeals(contentOf('--heads', path));
+  const witness = new FiledSeals(contentOf('--heads', path, HEADS_BYTES));
   // A copy that became empty would prove nothing, every night.
   if (witness.owners().length === 0)
     throw new Obstacle(`--heads: ${path} holds no sealed heads: nothing could be compared with it`);

@@ -3,6 +3,9 @@ import { isUuid, type TenantId } from '../../platform/kernel/ids.ts';
 
 export type FiledSeal = SealedHead & { readonly tenantId: TenantId };
 
+/** As much as one text can hold, about: the file grows with the number of chains, and a service log with time. */
+export const HEADS_BYTES = 500 * 1024 ** 2;
+
 const BYTE_ORDER_MARK = /^\uFEFF/;
 /** The beginning of an object without its end, or zeros in place of what did not reach the disk. */
 const TORN = /^(?:\{(?:.*[^}\s])?|\0.*)\s*$/s;

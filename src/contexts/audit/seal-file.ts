@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FiledSeals, type FiledSeal } from './filed-seals.ts';
+import { FiledSeals, HEADS_BYTES, type FiledSeal } from './filed-seals.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { fileText, NotAFile } from '../../platform/file-content.ts';
 import { isFound, leadsNowhere } from '../../platform/is-found.ts';
@@ -91,7 +91,7 @@ export class SealFile {
   /** None without a file. What cannot be read, or is no file, throws: it may hide seals. */
   #read(): FiledSeals {
     refuseLinkToNothing(this.#path);
-    return new FiledSeals(isFound(this.#path) ? fileText(this.#path) : '');
+    return new FiledSeals(isFound(this.#path) ? fileText(this.#path, HEADS_BYTES) : '');
   }
 
   #compact(): void {
