@@ -4,11 +4,13 @@ import type { Config } from '../config/config.ts';
 import { keptPair } from '../../contexts/certificates/server-certificate.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
-import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { UnusableCluster } from '../../platform/embedded/failed.ts';
+import { findEmbeddedPostgres, requireStartable } from '../../platform/embedded/postgres.ts';
 import { openObjects } from '../../platform/objects/open-objects.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { inUrl } from '../http/refused-listening.ts';
 import { requireHost, tryToListen } from '../http/trial-listening.ts';
+import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { requireWritable } from '../config/data-directory.ts';
 import { completeness, databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
 import { examineHeads, examineLog } from './examined-log.ts';
@@ -40,7 +42,7 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
     ['node', () => [node()]],
     ['data directory', () => dataDirectory(config.dataDir)],
     ['ports', () => ports(config)],
-    ['postgresql', () => examineDatabase(config, databaseServer)],
+    ['postgresql', () => postgresql(config)],
     ['tables', () => examineDatabase(config, completeness(config))],
     ['keys', () => examineDatabase(config, keys(config, given))],
     ['licenses', () => examineDatabase(config, licenses)],
@@ -64,8 +66,8 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
 
 /** An error as what one look has shown. */
 export const examinedError = (error: unknown): Examined =>
-  error instanceof ConfigError || error instanceof NotAFile
-    ? finding(error.message)
+  [ConfigError, NotAFile, UnusableCluster].some((kind) => error instanceof kind)
+    ? finding((error as Error).message)
     : unknown(describeStartError(error).split('\n')[0]!);
 
 function node(): Examined {
@@ -74,6 +76,12 @@ function node(): Examined {
   return major < SUPPORTED_NODE
     ? advice(`${text} gets no security updates any more: use ${SUPPORTED_NODE} or 24`)
     : fine(text);
+}
+
+/** An embedded one that does not run is looked at in its folder. */
+function postgresql(config: Config): Promise<readonly Examined[]> {
+  if (config.databaseUrl === undefined) requireStartable(join(config.dataDir, EMBEDDED_DATABASE));
+  return examineDatabase(config, databaseServer);
 }
 
 async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examination } from '../../../src/app/cli/doctor.ts';
 import type { Config } from '../../../src/app/config/config.ts';
 import { completeness, keys, licenses } from '../../../src/app/operations/examined-database.ts';
+import { describeStartError, isLasting } from '../../../src/app/operations/start-error.ts';
+import { startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { examineLog } from '../../../src/app/operations/examined-log.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
@@ -227,6 +229,46 @@ describe('castellan doctor', () => {
     writeFileSync(join(folder, 'audit-heads.jsonl'), SEALED_HEAD);
     const { of } = await verdictsOf(BASE);
     expect(of('sealed heads')).toMatchObject([{ verdict: 'fine', message: '1 chains' }]);
+  });
+
+  const cluster = join(folder, 'postgres', 'cluster');
+  it.each([
+    [
+      'no folder',
+      () => writeFileSync(join(folder, 'postgres'), ''),
+      /cannot use .*postgres, which is no folder: restore/,
+    ],
+    ['a link to nothing', () => symlinkSync('gone', join(folder, 'postgres')), /which is a link to nothing: restore/],
+    [
+      'a part of a cluster',
+      () => mkdirSync(cluster, { recursive: true }),
+      /cluster, which lacks its file PG_VERSION \(ENOENT\)/,
+    ],
+    [
+      'a cluster whose version is garbage',
+      () => (mkdirSync(cluster, { recursive: true }), writeFileSync(join(cluster, 'PG_VERSION'), '')),
+      /PG_VERSION does not hold the version of PostgreSQL/,
+    ],
+    [
+      'a cluster of another version',
+      () => (mkdirSync(cluster, { recursive: true }), writeFileSync(join(cluster, 'PG_VERSION'), '9\n')),
+      /it was made by PostgreSQL 9, and PostgreSQL \d+ is installed/,
+    ],
+    [
+      'a cluster with a folder in place of its version',
+      () => mkdirSync(join(cluster, 'PG_VERSION'), { recursive: true }),
+      /PG_VERSION is a folder, where a file must be/,
+    ],
+  ])('says as the start does that the embedded database is %s', async (_title, make, message) => {
+    make();
+    const { of } = await verdictsOf(BASE);
+    const error: unknown = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres') }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(of('postgresql')).toEqual([
+      { check: 'postgresql', verdict: 'finding', message: expect.stringMatching(message) as string },
+    ]);
+    expect([describeStartError(error), isLasting(error)]).toEqual([of('postgresql')[0]!.message, true]);
   });
 
   it('distinguishes what could not be looked at', async () => {
