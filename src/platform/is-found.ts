@@ -9,12 +9,23 @@ export class Unseen extends Error {
 
   constructor(file: string, code: string) {
     const path = code === 'EACCES' ? closed(file) : file;
-    super(`${path} cannot be looked at (${code}): use the user of the service, or give this one the right`);
+    super(
+      code === 'ELOOP'
+        ? `${path} leads into a loop of links: put the file in its place`
+        : `${path} cannot be looked at (${code}): use the user of the service, or give this one the right`,
+    );
     this.name = 'Unseen';
     this.code = code;
     this.path = path;
   }
+
+  /** Rights and links stay as they are. Other errors of a file system may pass. */
+  get isLasting(): boolean {
+    return LASTING.has(this.code);
+  }
 }
+
+const LASTING: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ELOOP']);
 
 /** The folder that hides a file, whether it is there or not; the file itself if this user sees it. */
 function closed(file: string): string {

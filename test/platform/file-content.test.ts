@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SealFile } from '../../src/contexts/audit/seal-file.ts';
 import { fileText, NotAFile, whyUnread } from '../../src/platform/file-content.ts';
 import { Unseen } from '../../src/platform/is-found.ts';
 import { makeNamedPipe } from '../dsl/named-pipe.ts';
@@ -22,6 +23,9 @@ describe('the content of a file that somebody else may have put there', () => {
     symlinkSync('pipe', join(folder, 'link-to-a-pipe'));
     symlinkSync('/dev/zero', join(folder, 'device'));
     symlinkSync('loop', join(folder, 'loop'));
+    symlinkSync('gone', join(folder, 'dangling'));
+    writeFileSync(join(folder, 'large'), '');
+    truncateSync(join(folder, 'large'), 3 * 1024 ** 3);
     stopWriting = makeNamedPipe(join(folder, 'pipe'));
     await once(server.listen(join(folder, 'socket')), 'listening');
   });
@@ -49,6 +53,7 @@ describe('the content of a file that somebody else may have put there', () => {
     ['link-to-a-pipe', 'a named pipe'],
     ['device', 'a device'],
     ['socket', 'a socket'],
+    ['dangling', 'a link to nothing'],
   ])('is not waited for where there is none: %s', (name, kind) => {
     const error = errorOf(name);
     expect(error).toBeInstanceOf(NotAFile);
@@ -61,6 +66,23 @@ describe('the content of a file that somebody else may have put there', () => {
   it('is missing, or hidden, with its name', () => {
     expect(errorOf('nothing')).toMatchObject({ code: 'ENOENT', path: join(folder, 'nothing') });
     expect(errorOf('loop')).toBeInstanceOf(Unseen);
+    expect((errorOf('loop') as Error).message).toBe(
+      `${join(folder, 'loop')} leads into a loop of links: put the file in its place`,
+    );
+  });
+
+  it('has a limit, which the sentence says', () => {
+    expect((errorOf('large') as Error).message).toBe(
+      `${join(folder, 'large')} is larger than 4 MiB, where a smaller file must be: put the file in its place`,
+    );
+    expect(whyUnread(errorOf('large'))).toBe('it is larger than 4 MiB');
+    writeFileSync(join(folder, 'five'), 'a'.repeat(5 * 1024 ** 2));
+    expect(errorOf('five')).toBeInstanceOf(NotAFile);
+    expect(fileText(join(folder, 'five'), 5 * 1024 ** 2)).toHaveLength(5 * 1024 ** 2);
+    const descriptor = openSync(join(folder, 'five'), 'r');
+    expect(() => fileText(`/dev/fd/${descriptor}`)).toThrow(/is larger than 4 MiB/);
+    expect(() => new SealFile(folder, 'large').owners()).toThrow(/large is larger than 500 MiB/);
+    closeSync(descriptor);
   });
 
   it('may come from whoever started the program', () => {

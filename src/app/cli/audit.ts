@@ -1,4 +1,3 @@
-import { basename, dirname } from 'node:path';
 import { Option, type Command } from 'commander';
 import { exportAuditLog } from '../../../queries/audit/export-audit-log.ts';
 import {
@@ -8,6 +7,7 @@ import {
   type NamedOwner,
   type ChainOwnersDependencies,
 } from '../../contexts/audit/chain-owners.ts';
+import { FiledSeals, HEADS_BYTES } from '../../contexts/audit/filed-seals.ts';
 import { damagedHeads, SealFile } from '../../contexts/audit/seal-file.ts';
 import { evidenceOf, verifyChain, verifyTenant, type VerifyDependencies } from '../../contexts/audit/verify.ts';
 import { auditProof } from './audit-proof.ts';
@@ -17,13 +17,16 @@ import { Obstacle, UsageError, type Report } from './outcome.ts';
 import { sayVerdict, verdictOf, type ChainVerdict } from './chain-verdict.ts';
 import type { Output } from './output.ts';
 import type { EventCodec } from '../../platform/eventstore/codec.ts';
+import type { TenantId } from '../../platform/kernel/ids.ts';
 
 export interface AuditCliDependencies extends ChainOwnersDependencies, VerifyDependencies {}
 
-/** Opens a copy of the file of sealed heads, or of a service log that contains them. Throws `Obstacle` if it holds none. */
-function witnessAt(path: string): SealFile {
-  contentOf('--heads', path);
-  const witness = new SealFile(dirname(path), basename(path));
+/**
+ * Reads a copy of the file of sealed heads, or of a service log that contains them: once, because what a pipe has given is
+ * gone. Throws `Obstacle` if it holds none.
+ */
+function witnessAt(path: string): FiledSeals {
+  const witness = new FiledSeals(contentOf('--heads', path, HEADS_BYTES));
   // A copy that became empty would prove nothing, every night.
   if (witness.owners().length === 0)
     throw new Obstacle(`--heads: ${path} holds no sealed heads: nothing could be compared with it`);
@@ -33,10 +36,9 @@ function witnessAt(path: string): SealFile {
 /** One verdict per chain, for all owners if none is named. `say` gets a line for each as it is known. */
 export async function auditVerify(
   services: AuditCliDependencies,
-  { heads, ...named }: NamedOwner & { readonly heads?: string },
+  { witness, ...named }: NamedOwner & { readonly witness?: FiledSeals | undefined },
   say: (line: string) => void,
 ): Promise<ChainVerdict[]> {
-  const witness = heads === undefined ? undefined : witnessAt(heads);
   const owner = await findChainOwner(services, named);
   const verdicts: ChainVerdict[] = [];
   for (const each of owner ? [owner] : await everyOwner(services, witness)) {
@@ -50,16 +52,19 @@ export async function auditVerify(
   return verdicts;
 }
 
-/** All chain owners, including those that only the witness still knows. */
-async function everyOwner(services: AuditCliDependencies, witness: SealFile | undefined): Promise<ChainOwner[]> {
-  const owners = await chainOwners(services);
-  const known = new Set<string>(owners.map(({ id }) => id));
-  return [
-    ...owners,
-    ...(witness?.owners() ?? [])
-      .filter((id) => !known.has(id))
-      .map((id) => ({ id, name: 'known only to the witness' })),
-  ];
+/**
+ * All chain owners, including those that only sealed heads still know: a database from before an owner knows nothing of it.
+ * The file is read first, so that a chain that is sealed meanwhile is found where it is.
+ */
+async function everyOwner(services: AuditCliDependencies, witness: FiledSeals | undefined): Promise<ChainOwner[]> {
+  const filed = new SealFile(services.config.dataDir).owners();
+  const owners = new Map((await chainOwners(services)).map((owner) => [owner.id, owner]));
+  const add = (ids: readonly TenantId[], name: string) => {
+    for (const id of ids) if (!owners.has(id)) owners.set(id, { id, name });
+  };
+  add(filed, 'known only to audit-heads.jsonl');
+  add(witness?.owners() ?? [], 'known only to the witness');
+  return [...owners.values()];
 }
 
 const owned = (command: Command): Command =>
@@ -105,11 +110,11 @@ export function addAuditCommands(program: Command, cli: CommandLine): void {
         'also compare with sealed heads kept elsewhere: a copy of audit-heads.jsonl, or of the service log',
       ),
     'looks',
-    async (output, named: NamedOwner & { heads?: string }) => {
+    async (output, { heads, ...named }: NamedOwner & { heads?: string }) => {
       // Before anything is opened.
-      if (named.heads !== undefined) witnessAt(named.heads);
+      const witness = heads === undefined ? undefined : witnessAt(heads);
       const { chains, damaged } = await cli.withApplication(async ({ services }) => ({
-        chains: await auditVerify(services, named, output.say),
+        chains: await auditVerify(services, { ...named, witness }, output.say),
         damaged: new SealFile(services.config.dataDir).damagedLines(),
       }));
       if (damaged > 0) output.say(`damaged ${damagedHeads(damaged)}`);

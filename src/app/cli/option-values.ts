@@ -36,9 +36,9 @@ export const textUpTo =
   };
 
 /** The name of a file that an option gives. */
-export function contentOf(option: string, path: string): string {
+export function contentOf(option: string, path: string, mostBytes?: number): string {
   try {
-    return fileText(path);
+    return fileText(path, mostBytes);
   } catch (error) {
     throw new Obstacle(
       `${option} names ${path}, which cannot be read (${whyUnread(error)}): correct the path or its rights`,

@@ -16,12 +16,12 @@ import { ConfigError } from '../../platform/config-error.ts';
 import { requireWritable } from './data-directory.ts';
 import { KEY_FORM, pemText, symmetricKey } from './setting-types.ts';
 import { fileText } from '../../platform/file-content.ts';
-import { isFound } from '../../platform/is-found.ts';
+import { isFound, leadsNowhere } from '../../platform/is-found.ts';
 
 /** The private license key that an embedded installation generated, for `castellan license issue`. */
 export function licenseSigningKey(dataDir: string): string {
   const file = join(resolve(dataDir), 'keys', 'license-signing.pem');
-  if (!isFound(file))
+  if (!isKept(file))
     throw new ConfigError(
       `there is no license signing key in ${dataDir}: name the file that holds it with --signing-key`,
     );
@@ -40,14 +40,12 @@ function signingKeyIn(file: string): KeyObject {
   throw new ConfigError(`${file} must hold an Ed25519 private key in PEM: restore it from a backup`);
 }
 
-function readKept(file: string): string {
-  try {
-    return fileText(file).trim();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new ConfigError(`${file} is a link to nothing: restore it from a backup`);
-    throw error;
-  }
+const readKept = (file: string): string => fileText(file).trim();
+
+/** A link to nothing is not missing: what it led to may come back, and no other key is made in its place. */
+function isKept(file: string): boolean {
+  if (leadsNowhere(file)) throw new ConfigError(`${file} is a link to nothing: restore it from a backup`);
+  return isFound(file);
 }
 
 const SIGNING_KEY_LINE = /^LICENSE_SIGNING_KEY=(.*)$/m;
@@ -107,7 +105,7 @@ export class KeyFiles {
 
   formerMasterKey(): Buffer | undefined {
     const file = join(this.#folder, FORMER_MASTER_KEY_FILE);
-    return this.#embedded && isFound(file) ? this.given(file, readKept(file)) : undefined;
+    return this.#embedded && isKept(file) ? this.given(file, readKept(file)) : undefined;
   }
 
   /**
@@ -116,15 +114,15 @@ export class KeyFiles {
    */
   replaceMasterKey(): void {
     const [current, former] = [join(this.#folder, MASTER_KEY_FILE), join(this.#folder, FORMER_MASTER_KEY_FILE)];
-    if (!isFound(current))
+    if (!isKept(current))
       throw new ConfigError(`there is no master key in ${this.#folder}: set a new MASTER_KEY instead`);
     // Two equal files are left by an attempt that was interrupted here.
     const inUse = readKept(current);
-    if (isFound(former) && readKept(former) !== inUse)
+    if (isKept(former) && readKept(former) !== inUse)
       throw new ConfigError(
         `${former} already exists: delete it once \`master-key status\` shows that nothing needs it`,
       );
-    if (!isFound(former)) linkSync(current, former);
+    if (!isKept(former)) linkSync(current, former);
     const next = this.#written(randomBytes(32).toString('hex'));
     sync(this.#folder);
     renameSync(next, current);
@@ -155,7 +153,7 @@ export class KeyFiles {
   }
 
   #check(name: string, file: string): void {
-    if (isFound(file)) void (name === 'LICENSE_PUBLIC_KEY' ? signingKeyIn(file) : this.given(file, readKept(file)));
+    if (isKept(file)) void (name === 'LICENSE_PUBLIC_KEY' ? signingKeyIn(file) : this.given(file, readKept(file)));
     else if (this.#isInUse) throw new ConfigError(missing(name, file));
   }
 
@@ -163,7 +161,7 @@ export class KeyFiles {
   #kept(name: keyof typeof KEPT_AS, make: () => string): string {
     if (!this.#embedded) throw new ConfigError(`${name} is required with DATABASE_URL`);
     const file = join(this.#folder, KEPT_AS[name]);
-    if (!isFound(file)) {
+    if (!isKept(file)) {
       if (this.#isInUse) throw new ConfigError(missing(name, file));
       requireWritable(this.#folder, 0o700);
       const complete = this.#written(make());

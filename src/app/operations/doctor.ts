@@ -1,23 +1,25 @@
 import { dirname, join } from 'node:path';
-import { X509Certificate } from 'node:crypto';
-import { accessSync, constants } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
+import { keptPair } from '../../contexts/certificates/server-certificate.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
-import { findEmbeddedPostgres } from '../../platform/embedded/postgres.ts';
+import { UnusableCluster } from '../../platform/embedded/failed.ts';
+import { findEmbeddedPostgres, requireStartable } from '../../platform/embedded/postgres.ts';
 import { openObjects } from '../../platform/objects/open-objects.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { inUrl } from '../http/refused-listening.ts';
 import { requireHost, tryToListen } from '../http/trial-listening.ts';
+import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { requireWritable } from '../config/data-directory.ts';
 import { completeness, databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
 import { examineHeads, examineLog } from './examined-log.ts';
 import { diskSpaceOf } from './disk-space.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
-import { fileContent, NotAFile } from '../../platform/file-content.ts';
+import { NotAFile } from '../../platform/file-content.ts';
 import { isFound } from '../../platform/is-found.ts';
+import { mayWriteIn } from '../../platform/may-write.ts';
 
 export interface Diagnosis extends Examined {
   readonly check: string;
@@ -40,7 +42,7 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
     ['node', () => [node()]],
     ['data directory', () => dataDirectory(config.dataDir)],
     ['ports', () => ports(config)],
-    ['postgresql', () => examineDatabase(config, databaseServer)],
+    ['postgresql', () => postgresql(config)],
     ['tables', () => examineDatabase(config, completeness(config))],
     ['keys', () => examineDatabase(config, keys(config, given))],
     ['licenses', () => examineDatabase(config, licenses)],
@@ -64,8 +66,8 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
 
 /** An error as what one look has shown. */
 export const examinedError = (error: unknown): Examined =>
-  error instanceof ConfigError || error instanceof NotAFile
-    ? finding(error.message)
+  [ConfigError, NotAFile, UnusableCluster].some((kind) => error instanceof kind)
+    ? finding((error as Error).message)
     : unknown(describeStartError(error).split('\n')[0]!);
 
 function node(): Examined {
@@ -76,10 +78,16 @@ function node(): Examined {
     : fine(text);
 }
 
+/** An embedded one that does not run is looked at in its folder. */
+function postgresql(config: Config): Promise<readonly Examined[]> {
+  if (config.databaseUrl === undefined) requireStartable(join(config.dataDir, EMBEDDED_DATABASE));
+  return examineDatabase(config, databaseServer);
+}
+
 async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
   if (!isFound(dataDir)) {
     const parent = nearestFolder(dataDir);
-    return canWrite(parent)
+    return mayWriteIn(parent)
       ? [fine(`${dataDir} does not exist yet: the first start creates it`)]
       : [finding(`${dataDir} does not exist, and this user cannot create it in ${parent}`)];
   }
@@ -90,15 +98,6 @@ async function dataDirectory(dataDir: string): Promise<readonly Examined[]> {
 }
 
 const nearestFolder = (folder: string): string => (isFound(folder) ? folder : nearestFolder(dirname(folder)));
-
-function canWrite(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Tries to listen, as only that shows a port that needs a right, or an address of another machine. A port that something
@@ -181,9 +180,9 @@ async function objects(config: Config): Promise<readonly Examined[]> {
 }
 
 function certificate(dataDir: string): Examined {
-  const file = join(dataDir, 'tls', 'server.crt');
-  if (!isFound(file)) return fine('none in DATA_DIR/tls: a self-signed one is created');
-  const { subject, validTo } = new X509Certificate(fileContent(file));
+  const kept = keptPair(dataDir);
+  if (!kept) return fine('none in DATA_DIR/tls: a self-signed one is created');
+  const { subject, validTo } = kept.certificate;
   const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
   const text = `${subject.replaceAll('\n', ', ')}, valid for ${days} days`;
   return days < EXPIRY_DAYS ? finding(`${text}: renew it`) : fine(text);

@@ -11,6 +11,7 @@ import type { DatabaseConfig } from '../../platform/database/logins.ts';
 import { PostgresEventStore } from '../../platform/eventstore/postgres/postgres-event-store.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import { hasCluster } from '../../platform/embedded/postgres.ts';
+import { mayWriteIn } from '../../platform/may-write.ts';
 import type { Config } from '../config/config.ts';
 import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { fine, finding, type Examined } from './examined.ts';
@@ -100,6 +101,12 @@ export function examineHeads({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl
   if (damaged > 0) return finding(damagedHeads(damaged));
   if (databaseUrl === undefined && !hasCluster(join(dataDir, EMBEDDED_DATABASE)))
     return logOf('there is no database in DATA_DIR', dataDir);
+  // A user who may not write the folder either is not that of the service, or hears of the folder.
+  const unwritable = mayWriteIn(dataDir) ? file.unwritable() : undefined;
+  if (unwritable !== undefined)
+    return finding(
+      `${unwritable} cannot be written by this user, so that heads are not sealed: give it to the user of the service (chown)`,
+    );
   const chains = file.owners().length;
   return fine(chains === 0 ? 'none in DATA_DIR' : `${chains} chains`);
 }

@@ -1,8 +1,9 @@
 import { WrongAuditKey } from '../../contexts/audit/audit-key.ts';
+import { UnusablePair } from '../../contexts/certificates/server-certificate.ts';
 import { UnusableHost } from '../http/refused-listening.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.ts';
-import { EmbeddedPostgresFailed } from '../../platform/embedded/failed.ts';
+import { EmbeddedPostgresFailed, UnusableCluster } from '../../platform/embedded/failed.ts';
 import { DataDirectoryInUse } from '../../platform/embedded/ownership.ts';
 import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { unwritablePath } from '../../platform/objects/storage-full.ts';
@@ -34,9 +35,15 @@ export function describeStartError(error: unknown): string {
   return (error as Error).stack ?? String(error);
 }
 
-/** A key that is not the database's, or a host that is not this machine's: a further start would be refused, too. */
+/**
+ * What a person must correct: a key that is not the database's, a host that is not this machine's, a pair of TLS or a
+ * cluster that is none, or something else in the place of a file. A further start would be refused, too.
+ */
 export const isLasting = (error: unknown): boolean =>
-  [WrongMasterKey, WrongAuditKey, UnusableHost].some((kind) => error instanceof kind);
+  [WrongMasterKey, WrongAuditKey, UnusableHost, UnusablePair, UnusableCluster, NotAFile].some(
+    (kind) => error instanceof kind,
+  ) ||
+  (error instanceof Unseen && error.isLasting);
 
 const isDiskFull = (error: unknown): boolean => (error as { code?: unknown }).code === '53100';
 

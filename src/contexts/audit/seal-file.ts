@@ -10,12 +10,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SealedHead } from './domain/sealed-head.ts';
+import { FiledSeals, HEADS_BYTES, type FiledSeal } from './filed-seals.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { fileText, NotAFile } from '../../platform/file-content.ts';
 import { isFound, leadsNowhere } from '../../platform/is-found.ts';
-
-export type FiledSeal = SealedHead & { readonly tenantId: TenantId };
+import { mayWrite } from '../../platform/may-write.ts';
 
 /** What to do about lines that are no seals. */
 export const damagedHeads = (lines: number): string =>
@@ -46,31 +45,36 @@ export class SealFile {
 
   /** A tenant's seals by ascending sequence, genuine or not. */
   sealsOf(tenantId: TenantId): Partial<FiledSeal>[] {
-    return this.#read((line) => line.includes(tenantId)).filter((seal) => seal.tenantId === tenantId);
+    return this.#read().sealsOf(tenantId);
   }
 
   /** The tenants that have a seal. */
   owners(): TenantId[] {
-    return [...this.newest().keys()];
+    return this.#read().owners();
   }
 
   /** The newest seal of every tenant. */
   newest(): Map<TenantId, FiledSeal> {
-    return new Map(this.#read(() => true).map((seal) => [seal.tenantId, seal]));
+    return this.#read().newest();
   }
 
   /**
    * How many lines are neither a seal nor what a crash left of one. The file is damaged then: seals that it held may be gone.
    */
   damagedLines(): number {
-    return this.#lines().filter((line) => !TORN.test(line) && parsed(line).length === 0).length;
+    return this.#read().damagedLines();
+  }
+
+  /** A file that the next seal may have to be written to, and that this user may not write. */
+  unwritable(): string | undefined {
+    return [this.#path, `${this.#path}.next`, `${this.#path}.dropped`].find((each) => isFound(each) && !mayWrite(each));
   }
 
   /**
    * Removes seals that a restored log does not contain. They are kept in a second file as evidence of what was lost.
    */
   setAside(isLost: (seal: FiledSeal) => boolean): FiledSeal[] {
-    const all = this.#read(() => true);
+    const all = this.#read().all();
     const dropped = all.filter(isLost);
     if (dropped.length === 0) return [];
     writeFlushed(`${this.#path}.dropped`, 'a', `\n${linesOf(dropped)}`);
@@ -84,46 +88,22 @@ export class SealFile {
     renameSync(next, this.#path);
   }
 
-  #read(wanted: (line: string) => boolean): FiledSeal[] {
-    return this.#lines()
-      .filter(wanted)
-      .flatMap(parsed)
-      .sort((a, b) => a.sequence - b.sequence);
-  }
-
   /** None without a file. What cannot be read, or is no file, throws: it may hide seals. */
-  #lines(): string[] {
+  #read(): FiledSeals {
     refuseLinkToNothing(this.#path);
-    if (!isFound(this.#path)) return [];
-    return fileText(this.#path)
-      .replace(BYTE_ORDER_MARK, '')
-      .split('\n')
-      .filter((line) => line.trim() !== '');
+    return new FiledSeals(isFound(this.#path) ? fileText(this.#path, HEADS_BYTES) : '');
   }
 
   #compact(): void {
     const byTenant = new Map<TenantId, FiledSeal[]>();
-    for (const seal of this.#read(() => true))
+    for (const seal of this.#read().all())
       byTenant.set(seal.tenantId, [...(byTenant.get(seal.tenantId) ?? []), seal].slice(-KEPT));
     this.#replace([...byTenant.values()].flat());
     this.#compactAbove = Math.max(COMPACT_BYTES, 2 * statSync(this.#path).size);
   }
 }
 
-const BYTE_ORDER_MARK = /^\uFEFF/;
-/** The beginning of an object without its end, or zeros in place of what did not reach the disk. */
-const TORN = /^(?:\{(?:.*[^}\s])?|\0.*)\s*$/s;
-
 const linesOf = (seals: readonly FiledSeal[]) => seals.map((seal) => `${JSON.stringify(seal)}\n`).join('');
-
-function parsed(line: string): FiledSeal[] {
-  try {
-    const seal = JSON.parse(line) as FiledSeal | null;
-    return typeof seal?.sequence === 'number' && typeof seal.tenantId === 'string' ? [seal] : [];
-  } catch {
-    return [];
-  }
-}
 
 /** What it led to may come back, with its seals: a file system that is not mounted, for example. */
 function refuseLinkToNothing(path: string): void {

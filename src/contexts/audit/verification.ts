@@ -8,7 +8,7 @@ import { AuditTable, BELOW_FIRST_POSITION } from './audit-table.ts';
 import { continuesChain, diagnoseChain, type Fault } from './diagnosis.ts';
 import { hashOfEntry, hashAtSequence } from './hashes.ts';
 import { replayChain, type ChainSource, type ReplayedPage } from './chain-replay.ts';
-import type { FiledSeal } from './seal-file.ts';
+import type { FiledSeal } from './filed-seals.ts';
 import { sealedUpTo, Seals, sealsInLog } from './seals.ts';
 import { verifySegments, type VerifiedPrefix, type SegmentVerification } from './chain-segments.ts';
 

@@ -39,7 +39,7 @@ const CATCH_UP_TIMEOUT_MS = 5_000;
 /** `witness`: seals kept elsewhere, in addition to those of the data directory. */
 export function evidenceOf(
   { store, reads, config, chainKey, chainWalking, families, projector }: VerifyDependencies,
-  witness?: SealFile,
+  witness?: Pick<SealFile, 'sealsOf'>,
 ): Evidence {
   const file = new SealFile(config.dataDir);
   const words = auditVocabulary(families);

@@ -33,11 +33,21 @@ export function locateBinaries(): Binaries {
       `no embedded PostgreSQL is installed for ${platform}: run "npm ci", or set DATABASE_URL to a PostgreSQL server`,
     );
   }
-  const folder = path.resolve(path.dirname(entry), '..');
-  const { version } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string };
+  const folder = folderOf(entry);
   restoreLibraryLinks(folder);
-  return binariesIn(path.join(folder, 'native'), version);
+  return binariesIn(path.join(folder, 'native'), versionIn(folder));
 }
+
+/** The version of those binaries, if there are any. Changes nothing. */
+export function installedVersion(): string | undefined {
+  const entry = resolveEntry(`${process.platform}-${process.arch}`);
+  return entry && versionIn(folderOf(entry));
+}
+
+const folderOf = (entry: string): string => path.resolve(path.dirname(entry), '..');
+
+const versionIn = (folder: string): string =>
+  (JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 
 function resolveEntry(platform: string): string | undefined {
   try {

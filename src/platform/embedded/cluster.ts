@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chownSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { OsAccount } from './os-account.ts';
 import { EmbeddedPostgresFailed } from './failed.ts';
@@ -12,7 +12,7 @@ import { isFound } from '../is-found.ts';
  * interrupted start leaves nothing that looks like a cluster.
  */
 export function ensureCluster(cluster: string, account: OsAccount | undefined, reach: AccountAccess): void {
-  if (isFound(cluster)) return refuseOtherVersion(cluster, reach.binaries.version);
+  if (isFound(cluster)) return;
   const partial = `${cluster}.partial`;
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { mode: 0o700 });
@@ -51,13 +51,4 @@ function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);
-}
-
-function refuseOtherVersion(cluster: string, installed: string): void {
-  const made = readFileSync(path.join(cluster, 'PG_VERSION'), 'utf8').trim();
-  const ours = installed.split('.')[0];
-  if (made === ours) return;
-  throw new Error(
-    `the cluster ${cluster} was made by PostgreSQL ${made}, and PostgreSQL ${ours} is installed: dump it with PostgreSQL ${made} and restore it into PostgreSQL ${ours}`,
-  );
 }

@@ -5,3 +5,11 @@ export class EmbeddedPostgresFailed extends Error {
     this.name = 'EmbeddedPostgresFailed';
   }
 }
+
+/** Something is wrong with the folder of the cluster that stays so until a person corrects it. */
+export class UnusableCluster extends EmbeddedPostgresFailed {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UnusableCluster';
+  }
+}

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
-import path from 'node:path';
+import { UnusableCluster } from './failed.ts';
+import { lockIn } from './usable-cluster.ts';
 
 /** Another process owns the data directory. The message names it. */
 export class DataDirectoryInUse extends Error {}
@@ -15,7 +16,7 @@ export interface Ownership {
  * descriptor. The kernel releases it when this process dies, so there are no stale locks and no races.
  */
 export function takeOwnership(dataDir: string): Ownership {
-  const file = path.join(dataDir, 'owner.lock');
+  const file = lockIn(dataDir);
   const descriptor = openLock(file);
   const owner = readOwner(file);
   if (!lock(descriptor, owner)) {
@@ -41,7 +42,9 @@ function openLock(file: string): number {
   try {
     return openSync(file, 'a+', 0o600);
   } catch (error) {
-    throw new Error(`the data directory cannot be used by this user: ${(error as Error).message}`, { cause: error });
+    throw new UnusableCluster(
+      `cannot use ${file} (${String((error as NodeJS.ErrnoException).code)}): use the user of the service, or give this one the right`,
+    );
   }
 }
 

@@ -3,13 +3,14 @@ import path from 'node:path';
 import pg from 'pg';
 import { isFound } from '../is-found.ts';
 import { chooseOsAccount } from './os-account.ts';
-import { locateBinaries } from './binaries.ts';
+import { installedVersion, locateBinaries } from './binaries.ts';
 import { ensureCluster } from './cluster.ts';
 import { takeOwnership } from './ownership.ts';
 import { announcesReady, clearLeftover, clearSocket, livingPostmaster } from './postmaster.ts';
 import { findAccountAccess } from './account-access.ts';
 import { startServer } from './server.ts';
 import { serverArguments } from './settings.ts';
+import { clusterIn, requireUsableCluster } from './usable-cluster.ts';
 import { knownSocketDirectory, SOCKET_PORT, socketDirectory } from './socket-directory.ts';
 
 export interface EmbeddedConnection {
@@ -45,7 +46,6 @@ const connectionAt = (host: string): EmbeddedConnection => ({
   user: 'postgres',
   database: DATABASE,
 });
-const clusterIn = (dataDir: string): string => path.join(dataDir, 'cluster');
 
 /** Whether there is something in the place of a cluster: lock and socket beside it may be left of one that is gone. */
 export const hasCluster = (dataDir: string): boolean => isFound(clusterIn(dataDir));
@@ -56,6 +56,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const cluster = clusterIn(dataDir);
   const log = options.log ?? (() => undefined);
   const binaries = locateBinaries();
+  requireUsableCluster(dataDir, binaries.version);
   mkdirSync(dataDir, { recursive: true });
   const ownership = takeOwnership(dataDir);
   try {
@@ -92,6 +93,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     ownership.release();
     throw error;
   }
+}
+
+/** Throws `UnusableCluster` for a folder that a start would refuse. Changes nothing. */
+export function requireStartable(dataDir: string): void {
+  const version = installedVersion();
+  if (version !== undefined) requireUsableCluster(path.resolve(dataDir), version);
 }
 
 /** The connection to a cluster that another process runs in `dataDir`, if any: for commands beside the service. */

@@ -107,6 +107,32 @@ describe('sealed heads that are kept elsewhere', () => {
     expect(error).toContain(`${file} holds no sealed heads`);
   });
 
+  const LOST = '0198a000-0000-7000-8000-00000000dead';
+  const lostHead = () =>
+    `${JSON.stringify({ tenantId: LOST, sequence: 3, hash: 'a'.repeat(64), position: '7', previous: '', mac: 'f'.repeat(64) })}\n`;
+  const chainsOf = async (...words: string[]) => {
+    const { code, result } = await resultOf('audit', 'verify', ...words);
+    return [code, (result['chains'] as { id: string }[]).find(({ id }) => id === LOST)];
+  };
+
+  it('reveal a chain that the log has lost, also those in DATA_DIR alone, if all chains are verified', async () => {
+    const kept = join(app.config.dataDir, 'audit-heads.jsonl');
+    const before = existsSync(kept) ? readFileSync(kept, 'utf8') : '';
+    writeFileSync(file, lostHead());
+    const lost = (where: string) => [1, expect.objectContaining({ owner: `known only to ${where}`, valid: false })];
+    expect(await chainsOf('--heads', file)).toEqual(lost('the witness'));
+    expect(await chainsOf()).toEqual([0, undefined]);
+    writeFileSync(kept, `${before}\n${lostHead()}`);
+    expect(await chainsOf()).toEqual(lost('audit-heads.jsonl'));
+    expect((await run('audit', 'verify')).stdout).toMatch(/^BROKEN {2}known only to audit-heads\.jsonl 0198a000-/m);
+    expect(await chainsOf('--heads', file)).toEqual(lost('audit-heads.jsonl'));
+    expect(await chainsOf('--tenant', 'acme')).toEqual([0, undefined]);
+    writeFileSync(kept, before);
+    writeFileSync(`${kept}.dropped`, lostHead());
+    expect(await chainsOf()).toEqual([0, undefined]);
+    rmSync(`${kept}.dropped`);
+  });
+
   it.each([
     [['audit', 'verify'], '--heads'],
     [['license', 'issue', '--client', 'A', '--tier', 'trial', '--max-users', '5', '--days', '5'], '--signing-key'],

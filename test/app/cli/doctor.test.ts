@@ -6,6 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { examination } from '../../../src/app/cli/doctor.ts';
 import type { Config } from '../../../src/app/config/config.ts';
 import { completeness, keys, licenses } from '../../../src/app/operations/examined-database.ts';
+import { describeStartError, isLasting } from '../../../src/app/operations/start-error.ts';
+import { startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { examineLog } from '../../../src/app/operations/examined-log.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
@@ -25,7 +27,11 @@ const OWN = {
   LICENSE_PUBLIC_KEY: licensePublicKeyPem,
 };
 
-const SEALED_HEAD = JSON.stringify({ tenantId: 't', sequence: 9, mac: 'f'.repeat(64) });
+const SEALED_HEAD = JSON.stringify({
+  tenantId: '0198a000-0000-7000-8000-000000000001',
+  sequence: 9,
+  mac: 'f'.repeat(64),
+});
 
 const verdictsOf = async (env: NodeJS.ProcessEnv) => {
   const { checks, outcome } = await examination(env);
@@ -187,7 +193,7 @@ describe('castellan doctor', () => {
           {
             check: 'keys',
             verdict: 'unknown',
-            message: `${join(folder, 'keys', name)} cannot be looked at (ELOOP): use the user of the service, or give this one the right`,
+            message: `${join(folder, 'keys', name)} leads into a loop of links: put the file in its place`,
           },
           expect.objectContaining({ verdict: 'fine' }),
         ],
@@ -199,6 +205,11 @@ describe('castellan doctor', () => {
     ['a link to nothing', (path: string) => symlinkSync('gone', path), /audit-heads\.jsonl is a link to nothing/],
     ['a folder', (path: string) => mkdirSync(path), /audit-heads\.jsonl is a folder/],
     ['garbage', (path: string) => writeFileSync(path, 'one\ntwo\n'), /has 2 lines that are no sealed heads/],
+    [
+      'of what no owner can be',
+      (path: string) => writeFileSync(path, SEALED_HEAD.replace('0198a000', '0198a\\u0000')),
+      /has 1 line that is no sealed head/,
+    ],
     [
       'beside no database',
       (path: string) => {
@@ -221,6 +232,46 @@ describe('castellan doctor', () => {
     writeFileSync(join(folder, 'audit-heads.jsonl'), SEALED_HEAD);
     const { of } = await verdictsOf(BASE);
     expect(of('sealed heads')).toMatchObject([{ verdict: 'fine', message: '1 chains' }]);
+  });
+
+  const cluster = join(folder, 'postgres', 'cluster');
+  it.each([
+    [
+      'no folder',
+      () => writeFileSync(join(folder, 'postgres'), ''),
+      /cannot use .*postgres, which is no folder: restore/,
+    ],
+    ['a link to nothing', () => symlinkSync('gone', join(folder, 'postgres')), /which is a link to nothing: restore/],
+    [
+      'a part of a cluster',
+      () => mkdirSync(cluster, { recursive: true }),
+      /cluster, which lacks its file PG_VERSION \(ENOENT\)/,
+    ],
+    [
+      'a cluster whose version is garbage',
+      () => (mkdirSync(cluster, { recursive: true }), writeFileSync(join(cluster, 'PG_VERSION'), '')),
+      /PG_VERSION does not hold the version of PostgreSQL/,
+    ],
+    [
+      'a cluster of another version',
+      () => (mkdirSync(cluster, { recursive: true }), writeFileSync(join(cluster, 'PG_VERSION'), '9\n')),
+      /it was made by PostgreSQL 9, and PostgreSQL \d+ is installed/,
+    ],
+    [
+      'a cluster with a folder in place of its version',
+      () => mkdirSync(join(cluster, 'PG_VERSION'), { recursive: true }),
+      /PG_VERSION is a folder, where a file must be/,
+    ],
+  ])('says as the start does that the embedded database is %s', async (_title, make, message) => {
+    make();
+    const { of } = await verdictsOf(BASE);
+    const error: unknown = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres') }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(of('postgresql')).toEqual([
+      { check: 'postgresql', verdict: 'finding', message: expect.stringMatching(message) as string },
+    ]);
+    expect([describeStartError(error), isLasting(error)]).toEqual([of('postgresql')[0]!.message, true]);
   });
 
   it('distinguishes what could not be looked at', async () => {

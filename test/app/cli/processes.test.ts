@@ -22,19 +22,30 @@ async function shell(command: string, env: Record<string, string> = {}) {
   return { code: code as number | null, stdout, stderr };
 }
 
+const AWAY = {
+  DATABASE_URL: 'postgresql://owner@127.0.0.1:1/castellan',
+  MASTER_KEY: '11'.repeat(32),
+  AUDIT_HMAC_KEY: '22'.repeat(32),
+  LICENSE_PUBLIC_KEY: licensePublicKeyPem,
+};
+
 describe('the command line in a shell', () => {
   it('says in one sentence that the database cannot be reached', async () => {
-    const ran = await shell('castellan database roles', {
-      DATABASE_URL: 'postgresql://owner@127.0.0.1:1/castellan',
-      MASTER_KEY: '11'.repeat(32),
-      AUDIT_HMAC_KEY: '22'.repeat(32),
-      LICENSE_PUBLIC_KEY: licensePublicKeyPem,
-    });
+    const ran = await shell('castellan database roles', AWAY);
     expect([ran.code, ran.stdout, ran.stderr.trim().split('\n')]).toEqual([
       3,
       '',
       [expect.stringMatching(/^castellan: the database cannot be reached \(.*ECONNREFUSED.*\)$/)],
     ]);
+  });
+
+  it.each([
+    'castellan audit verify --heads <(echo "$HEAD")',
+    'echo "$HEAD" | castellan audit verify --heads /dev/stdin',
+  ])('reads once what a pipe gives: %s', async (command) => {
+    const HEAD = JSON.stringify({ tenantId: '0198a000-0000-7000-8000-000000000001', sequence: 9, mac: 'f' });
+    const ran = await shell(command, { ...AWAY, HEAD });
+    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining('the database cannot be reached')]);
   });
 
   it('says in one sentence that the data directory cannot be used', async () => {

@@ -75,6 +75,14 @@ describe('the master key of the embedded default', () => {
     expect(replace).toThrow(/no master key/);
   });
 
+  it('is not replaced, or used, beside a former one that is a link to nothing', () => {
+    readConfig(env);
+    symlinkSync('gone', file('master-key.former'));
+    const sentence = `${file('master-key.former')} is a link to nothing: restore it from a backup`;
+    for (const look of [replace, () => readConfig(env)]) expect(look).toThrow(sentence);
+    expect(new KeyFiles(dataDir, true).problems(() => false).map(({ message }) => message)).toEqual([sentence]);
+  });
+
   it('is named if the former one is no key', () => {
     readConfig(env);
     writeFileSync(file('master-key.former'), 'junk');
@@ -123,9 +131,7 @@ describe('the master key of the embedded default', () => {
       symlinkSync(file(name), file(name));
       mkdirSync(join(dataDir, 'postgres'));
       expect(() => readConfig(env)).toThrow(Unseen);
-      expect(problems()).toEqual([
-        `${file(name)} cannot be looked at (ELOOP): use the user of the service, or give this one the right`,
-      ]);
+      expect(problems()).toEqual([`${file(name)} leads into a loop of links: put the file in its place`]);
     });
 
     it.each([
@@ -152,6 +158,17 @@ describe('the master key of the embedded default', () => {
       expect(mode()).toBe(0o644);
       keepKeysPrivate(dataDir);
       expect(mode()).toBe(0o600);
+    });
+
+    it.each([false, true])('that is a link to nothing is called so, beside a database or not (%s)', (isInUse) => {
+      rmSync(file(name));
+      symlinkSync('gone', file(name));
+      if (isInUse) mkdirSync(join(dataDir, 'postgres'));
+      const before = readdirSync(join(dataDir, 'keys'));
+      const sentence = `${file(name)} is a link to nothing: restore it from a backup`;
+      expect(() => readConfig(env)).toThrow(sentence);
+      expect(problems()).toEqual([sentence]);
+      expect(readdirSync(join(dataDir, 'keys'))).toEqual(before);
     });
 
     it('may be a link to a file', () => {

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFi
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasSetpriv } from '../../../src/platform/embedded/launcher.ts';
+import { serverCertificate } from '../../../src/contexts/certificates/server-certificate.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
@@ -64,6 +65,36 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       writeFileSync(file, '', { mode: 0o600 });
       give('audit-heads.jsonl');
       expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  sealed heads: ${hidden(file)}`]]);
+    });
+
+    it.each(['', '.next', '.dropped'])('are sealed heads that can only be read: audit-heads.jsonl%s', (suffix) => {
+      const file = join(dataDir, `audit-heads.jsonl${suffix}`);
+      writeFileSync(file, '', { mode: 0o644 });
+      expect(run('src/cli.ts', 'doctor')).toEqual([0, []]);
+      give(`audit-heads.jsonl${suffix}`);
+      const sentence = `${file} cannot be written by this user, so that heads are not sealed: give it to the user of the service (chown)`;
+      expect(run('src/cli.ts', 'doctor')).toEqual([1, [`!!  sealed heads: ${sentence}`]]);
+      // Another user than that of the service, to whom the data directory belongs: this is no finding of the heads.
+      chmodSync(dataDir, 0o755);
+      give('.');
+      expect(run('src/cli.ts', 'doctor')[1].filter((line) => line.includes('sealed heads'))).toEqual([]);
+    });
+
+    it.each(['postgres', 'postgres/owner.lock'])('are those of the embedded database: %s', (name) => {
+      const path = join(dataDir, name);
+      if (name !== 'postgres') writeFileSync(path, '', { mode: 0o644 });
+      give(name);
+      const sentence = `the embedded PostgreSQL cannot use ${path}, which this user may not change: use the user of the service, or give it ${join(dataDir, 'postgres')} (chown -R)`;
+      expect(run('src/cli.ts', 'doctor')).toEqual([1, [`!!  postgresql: ${sentence}`]]);
+      expect(run('src/main.ts')).toEqual([2, [`castellan: ${sentence}`]]);
+      expect(run('src/cli.ts', 'tenant', 'list')[0]).toBe(3);
+    });
+
+    it('are the key of TLS, which doctor does not overlook', async () => {
+      await serverCertificate({ config: { dataDir } });
+      give('tls/server.key');
+      const sentence = hidden(join(dataDir, 'tls/server.key'));
+      expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  tls certificate: ${sentence}`]]);
     });
 
     it('are closed to others by a start, also one that is refused later, and not by doctor', () => {

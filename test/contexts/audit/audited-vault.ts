@@ -12,7 +12,7 @@ import {
   type SealedHead,
 } from '../../../src/contexts/audit/domain/sealed-head.ts';
 import { replayChain, type ReplayedEntry } from '../../../src/contexts/audit/chain-replay.ts';
-import type { FiledSeal } from '../../../src/contexts/audit/seal-file.ts';
+import type { FiledSeal } from '../../../src/contexts/audit/filed-seals.ts';
 import { AuditTable } from '../../../src/contexts/audit/audit-table.ts';
 import type { SegmentVerification } from '../../../src/contexts/audit/chain-segments.ts';
 import type { Evidence } from '../../../src/contexts/audit/verification.ts';

@@ -1,9 +1,12 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { examination } from '../../../src/app/cli/doctor.ts';
+import { describeStartError, isLasting } from '../../../src/app/operations/start-error.ts';
 import { serverCertificate } from '../../../src/contexts/certificates/server-certificate.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { PrivateAuthority } from '../../fixtures/eventstoredb/certificates.ts';
+import { makeNamedPipe } from '../../dsl/named-pipe.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
 const DAY_MS = 86_400_000;
@@ -61,7 +64,56 @@ describe('the certificate in DATA_DIR/tls', () => {
     put(one.certificatePem, other.privateKeyPem);
     await expect(current()).rejects.toThrow(/server\.crt and .*server\.key must be a certificate and its private key/);
     rmSync(file('server.key'));
-    await expect(current()).rejects.toThrow(/\(ENOENT\)/);
+    await expect(current()).rejects.toThrow(/server\.key is missing\)/);
     expect(readFileSync(file('server.crt'), 'utf8')).toBe(one.certificatePem);
+  });
+
+  const text = (content: string) => (path: string) => writeFileSync(path, content);
+  const stops: (() => void)[] = [];
+  const damages: [string, (path: string) => void, RegExp][] = [
+    ['missing', () => undefined, /must be a certificate and its private key .*\(\S+ is missing\)/],
+    ['empty', text(''), /\(\S+ holds no /],
+    ['garbage', text('garbage'), /\(\S+ holds no /],
+    ['cut off', text('-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg'), /\(\S+ holds no /],
+    ['a folder', (path) => mkdirSync(path), /is a folder, where a file must be/],
+    ['a named pipe', (path) => stops.push(makeNamedPipe(path)), /is a named pipe, where a file must be/],
+    ['a device', (path) => symlinkSync('/dev/zero', path), /is a device, where a file must be/],
+    ['a link to nothing', (path) => symlinkSync('gone', path), /is a link to nothing, where a file must be/],
+    ['a loop', (path) => symlinkSync(path, path), /leads into a loop of links/],
+  ];
+  it.each(
+    ['server.crt', 'server.key'].flatMap((name) =>
+      damages.map(([how, damage, sentence]) => [name, how, damage, sentence] as const),
+    ),
+  )('is judged alike by start and doctor if %s is %s', async (name, _how, damage, sentence) => {
+    await current();
+    rmSync(file(name));
+    damage(file(name));
+    const error: unknown = await current().catch((reason: unknown) => reason);
+    const message = describeStartError(error);
+    expect([isLasting(error), message]).toEqual([true, expect.stringMatching(sentence)]);
+    expect(message).toContain(file(name));
+    const { checks } = await examination({ DATA_DIR: dataDir, PORT: '0', TLS_PORT: '0' });
+    stops.splice(0).forEach((stop) => stop());
+    expect(checks.filter(({ verdict }) => verdict === 'finding' || verdict === 'unknown')).toMatchObject([
+      { check: 'tls certificate', message },
+    ]);
+  });
+
+  it('is not written through a link to nothing', async () => {
+    mkdirSync(join(dataDir, 'tls'), { recursive: true });
+    symlinkSync('gone', file('server.key'));
+    await expect(current()).rejects.toThrow(/is a link to nothing/);
+    expect([existsSync(file('gone')), existsSync(file('server.crt'))]).toEqual([false, false]);
+  });
+
+  it('is judged alike by start and doctor if the key is of another certificate', async () => {
+    put((await current()).certificatePem, new PrivateAuthority().issue('other').privateKeyPem);
+    const error: unknown = await current().catch((reason: unknown) => reason);
+    const { checks } = await examination({ DATA_DIR: dataDir, PORT: '0', TLS_PORT: '0' });
+    expect([isLasting(error), checks.filter(({ verdict }) => verdict === 'finding')]).toMatchObject([
+      true,
+      [{ check: 'tls certificate', message: (error as Error).message }],
+    ]);
   });
 });

@@ -88,7 +88,9 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       symlinkSync(path.join(ROOT, 'node_modules', 'pg'), path.join(modules, 'pg'));
       for (const part of [
         'src/platform/embedded',
+        'src/platform/file-content.ts',
         'src/platform/is-found.ts',
+        'src/platform/may-write.ts',
         'test/platform/embedded',
         'package.json',
       ]) {
