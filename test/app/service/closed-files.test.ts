@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { installedVersion } from '../../../src/platform/embedded/binaries.ts';
 import { hasSetpriv } from '../../../src/platform/embedded/launcher.ts';
 import { serverCertificate } from '../../../src/contexts/certificates/server-certificate.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
@@ -21,7 +22,8 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       rmSync(dataDir, { recursive: true, force: true });
       mkdirSync(dataDir);
       readConfig({ DATA_DIR: dataDir });
-      mkdirSync(join(dataDir, 'postgres'));
+      mkdirSync(join(dataDir, 'postgres/cluster'), { recursive: true });
+      writeFileSync(join(dataDir, 'postgres/cluster/PG_VERSION'), installedVersion()!.split('.')[0]!);
     });
     afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
