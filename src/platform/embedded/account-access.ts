@@ -3,6 +3,7 @@ import { cpSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { OsAccount } from './os-account.ts';
 import { binariesIn, type Binaries } from './binaries.ts';
+import { UnusableCluster } from './failed.ts';
 import { hasSetpriv, launch, type TraversalCapability } from './launcher.ts';
 import { isFound } from '../is-found.ts';
 
@@ -29,8 +30,8 @@ export function findAccountAccess(account: OsAccount | undefined, binaries: Bina
     const copied = copyBinaries(binaries, dataDir, account);
     if (runs(account, passage, copied)) return { passage, binaries: copied };
   }
-  throw new Error(
-    `PostgreSQL may not run as root, and user ${account.uid} cannot enter ${dataDir}: ` +
+  throw new UnusableCluster(
+    `may not run as root, and user ${account.uid} cannot enter ${dataDir}: ` +
       'set DATA_DIR to a folder that this user can enter, or start as an ordinary user',
   );
 }

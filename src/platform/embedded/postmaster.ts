@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EmbeddedPostgresFailed } from './failed.ts';
 import { isAlive } from './ownership.ts';
 
 const FAST_SHUTDOWN_MS = 15_000;
@@ -39,7 +40,9 @@ export function clearSocket(folder: string): void {
 async function shutDown(pid: number): Promise<void> {
   if (await ends(pid, 'SIGINT', FAST_SHUTDOWN_MS)) return;
   if (await ends(pid, 'SIGQUIT', IMMEDIATE_SHUTDOWN_MS)) return;
-  throw new Error(`an earlier PostgreSQL (process ${pid}) does not shut down`);
+  throw new EmbeddedPostgresFailed(
+    `cannot start: an earlier one (process ${pid}) does not shut down; end that process`,
+  );
 }
 
 async function ends(pid: number, signal: NodeJS.Signals, withinMs: number): Promise<boolean> {

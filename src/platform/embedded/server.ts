@@ -86,7 +86,7 @@ async function untilReady(isReady: () => boolean, child: ChildProcess, ended: Pr
     if (over !== undefined) throw new EmbeddedPostgresFailed(`did not start: it ${over}`);
     if (Date.now() > deadline) {
       child.kill('SIGQUIT');
-      throw new Error(`the embedded PostgreSQL did not accept connections within ${START_MS / 1000} s`);
+      throw new EmbeddedPostgresFailed(`did not accept connections within ${START_MS / 1000} s`);
     }
   }
 }
