@@ -46,12 +46,6 @@ function end(error: unknown, code: number): never {
   process.exit(code);
 }
 
-/**
- * The first stack of a process reads the map of all sources, for up to half a second: better while others of its parts
- * start than in the middle of the first fault.
- */
-const readSourceMap = (): unknown => new Error('never thrown').stack;
-
 async function main(): Promise<void> {
   const config = settings();
   const log = newLogger(config.logLevel);
@@ -60,9 +54,7 @@ async function main(): Promise<void> {
   await requireHost(config.host);
   requireWritable(config.dataDir);
   const tracing = await startTracing(process.env, log);
-  const starting = compose(config, { log });
-  readSourceMap();
-  const application = await starting;
+  const application = await compose(config, { log });
   // 3 s more than the drain time: what stops after requests and jobs gets 1.5 s, and what is left then 1 s together.
   superviseProcess({
     log,
