@@ -14,7 +14,8 @@ export function nameSources(file) {
     const { originalSource, originalLine, originalColumn } = map.findEntry(line - 1, column - 1);
     if (!originalSource) return String(site);
     const source = path.resolve(file, '..', originalSource);
-    return String(site).replace(`${file}:${line}:${column}`, `${source}:${originalLine + 1}:${originalColumn + 1}`);
+    const there = `${source}:${originalLine + 1}:${originalColumn + 1}`;
+    return String(site).replace(`${file}:${line}:${column}`, () => there);
   };
   Error.prepareStackTrace = (error, sites) =>
     [headOf(error), ...sites.map((site) => `    at ${lineOf(site)}`)].join('\n');

@@ -1,3 +1,4 @@
+import { TooBusy } from '../fairness/fair-limiter.ts';
 import { FailureError } from '../kernel/failure.ts';
 
 const AGAIN_MS = 1_000;
@@ -27,7 +28,8 @@ export class Restitution {
   async whenBack(key: string, withinMs: number, work: Debt['work']): Promise<void> {
     const debt = { key, ends: performance.now() + withinMs, work };
     if (this.#owed.size < MOST) this.#add(debt);
-    if (await this.#isAway(debt)) this.#comeAgain();
+    await this.#pay(debt);
+    this.#comeAgain();
   }
 
   /**
@@ -59,15 +61,15 @@ export class Restitution {
     if (others?.size === 0) this.#ofKey.delete(debt.key);
   }
 
-  /** True if the debt remains, as the database is away. */
-  async #isAway(debt: Debt): Promise<boolean> {
+  /** What came of it. A debt that is `waiting` or `away` remains. */
+  async #pay(debt: Debt): Promise<'ended' | 'waiting' | 'away'> {
     try {
       await debt.work();
     } catch (error) {
-      if (mayComeYet(error) && performance.now() < debt.ends) return true;
+      if (mayComeYet(error) && performance.now() < debt.ends) return isOwnFault(error) ? 'waiting' : 'away';
     }
     this.#drop(debt);
-    return false;
+    return 'ended';
   }
 
   #comeAgain(): void {
@@ -76,13 +78,24 @@ export class Restitution {
     setTimeout(() => void this.#payAll(), AGAIN_MS).unref();
   }
 
-  /** One after another: a database that has just come back has other work. Ends with the first that finds it away. */
+  /**
+   * One after another: a database that has just come back has other work. Ends with the first that finds it away. Whoever has too
+   * many requests at once holds up nobody else: what is owed to them goes behind the rest.
+   */
   async #payAll(): Promise<void> {
-    for (const debt of this.#owed) if (await this.#isAway(debt)) break;
+    // Each once, although some move to the end.
+    const owed = [...this.#owed];
+    for (const debt of owed) {
+      const outcome = await this.#pay(debt);
+      if (outcome === 'away') break;
+      if (outcome === 'waiting' && this.#owed.delete(debt)) this.#owed.add(debt);
+    }
     this.#isComing = false;
     this.#comeAgain();
   }
 }
+
+const isOwnFault = (error: unknown): boolean => error instanceof TooBusy && error.isOwnShare;
 
 /** A decision is final; what an outage, a full queue or a mistake has prevented may still come. */
 const mayComeYet = (error: unknown): boolean =>

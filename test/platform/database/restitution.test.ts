@@ -40,6 +40,15 @@ describe('what is taken back when the database is back', () => {
     expect(done).toEqual(['a', 'b', 'a']);
   });
 
+  it('does not wait for what is owed to somebody who has too many requests at once', async () => {
+    const crowded = () => Promise.reject(new TooBusy('reads', { isOwnShare: true }));
+    for (const key of ['a crowd', 'of theirs']) await restitution.whenBack(key, MINUTE, crowded);
+    for (const key of ['a', 'b']) await owe(key);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(done).toEqual(['a', 'b']);
+  });
+
   it('is taken back before the process ends, unless its time is over', async () => {
     for (const key of ['a', 'b']) await owe(key);
     let isSettled = false;
