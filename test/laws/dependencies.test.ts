@@ -20,7 +20,7 @@ const ofTheBench = JSON.parse(read('bench/package.json')) as Pick<Manifest, 'dep
 const STARTING = ['run', 'kept-bundles', 'bundle-contents', 'with-dependencies', 'install-lock'];
 /** Code that runs in production, with these scripts. */
 const PRODUCTION = ['src', 'commands', 'projections', 'queries', ...STARTING.map((name) => `scripts/${name}.mjs`)];
-const REST = ['test', 'bench', 'scripts', 'vitest.config.ts', 'vitest.faults.config.ts', 'vitest.peers.config.ts'];
+const REST = ['test', 'bench', 'scripts', 'vitest.config.ts'];
 
 /** Packages that no file imports: they are programs, or another package loads them by name. */
 const NEVER_IMPORTED: Readonly<Record<string, string>> = {

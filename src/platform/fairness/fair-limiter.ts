@@ -51,6 +51,13 @@ const isSilence = (error: unknown): boolean =>
   (error instanceof FailureError && error.failure.kind === 'unavailable') ||
   isDatabaseUnavailable(error);
 
+/** The work of one key that is running. */
+interface Use {
+  count: number;
+  /** When work of this key last ended with a response, or the first of it began. */
+  movedAt: number;
+}
+
 interface Waiter {
   readonly path: readonly [string];
   readonly begin: () => void;
@@ -63,7 +70,7 @@ interface Waiter {
  */
 export class FairLimiter {
   readonly #shares: ResourceShares;
-  readonly #running = new Map<string, number>();
+  readonly #running = new Map<string, Use>();
   readonly #waiting = new FairQueue<Waiter>();
   #total = 0;
   /** When work last ended well, or began while nothing was running. */
@@ -116,7 +123,7 @@ export class FairLimiter {
     }
     const { what, waiting, waitingPerKey, waitMs, retryAfterSeconds = 1 } = this.#shares;
     const usesShare = this.#isShareUsed(key) || (waitingPerKey > 0 && this.#waiting.sizeOf(key) >= waitingPerKey);
-    const tooBusy = () => new TooBusy(what, { isOwnShare: usesShare && !this.#hasHung, retryAfterSeconds });
+    const tooBusy = () => new TooBusy(what, { isOwnShare: usesShare && !this.#hasHung(key), retryAfterSeconds });
     if (this.#waiting.size >= waiting || this.#waiting.sizeOf(key) >= waitingPerKey) throw tooBusy();
     return new Promise((resolve, reject) => {
       const path = [key] as const;
@@ -130,16 +137,19 @@ export class FairLimiter {
 
   /** `hasResponded`: the resource did what was asked, or refused it; it did not fall silent. */
   leave(key: string, hasResponded = true): void {
-    if (hasResponded) {
-      if (this.#isHanging) this.#hungUntil = performance.now();
-      this.#movedAt = performance.now();
-    }
+    const use = this.#running.get(key);
+    if (this.#isHanging || (use && this.#isStuck(use))) this.#hungUntil = performance.now();
+    if (hasResponded) this.#movedAt = performance.now();
     this.#isSilent = !hasResponded;
-    const left = (this.#running.get(key) ?? 0) - 1;
-    if (left > 0) this.#running.set(key, left);
-    else this.#running.delete(key);
+    if (use) this.#end(key, use, hasResponded);
     this.#total -= 1;
     this.#serve();
+  }
+
+  #end(key: string, use: Use, hasResponded: boolean): void {
+    use.count -= 1;
+    if (hasResponded) use.movedAt = performance.now();
+    if (use.count === 0) this.#running.delete(key);
   }
 
   #serve(): void {
@@ -158,16 +168,28 @@ export class FairLimiter {
   }
 
   /**
+   * Nothing of this key got a response for as long as callers wait, although its work is short: its connections are
+   * silent, while those of other keys may be well.
+   */
+  #isStuck({ movedAt }: Use): boolean {
+    return this.#shares.isShort === true && performance.now() - movedAt >= this.#shares.waitMs;
+  }
+
+  /**
    * The resource hangs, or hung while callers of now began to wait: the queue is then what the hang left, and no key is
    * the cause.
    */
-  get #hasHung(): boolean {
-    return this.#isHanging || performance.now() - this.#hungUntil <= this.#shares.waitMs;
+  #hasHung(key: string): boolean {
+    const use = this.#running.get(key);
+    if (this.#isHanging || (use && this.#isStuck(use))) return true;
+    return performance.now() - this.#hungUntil <= this.#shares.waitMs;
   }
 
   #begin(key: string): void {
     if (this.#total === 0 && !this.#isSilent) this.#movedAt = performance.now();
-    this.#running.set(key, (this.#running.get(key) ?? 0) + 1);
+    const use = this.#running.get(key);
+    if (use) use.count += 1;
+    else this.#running.set(key, { count: 1, movedAt: performance.now() });
     this.#total += 1;
   }
 
@@ -176,6 +198,6 @@ export class FairLimiter {
   }
 
   #isShareUsed(key: string): boolean {
-    return (this.#running.get(key) ?? 0) >= this.#shares.perKey;
+    return (this.#running.get(key)?.count ?? 0) >= this.#shares.perKey;
   }
 }

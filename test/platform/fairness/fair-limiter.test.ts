@@ -68,17 +68,52 @@ describe('a fair limiter', () => {
     await still;
   });
 
-  it('blames the key if other work ends meanwhile', async () => {
+  it('blames the key if its own work ends meanwhile, but slowly', async () => {
     const works = new Works(new FairLimiter({ ...SHARES, isShort: true }));
-    for (const name of ['a1', 'a2']) void works.start('a', name);
-    const busy = expect(works.start('a', 'a3')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: true });
+    for (const name of ['a1', 'a2', 'a3']) void works.start('a', name);
+    const busy = expect(works.start('a', 'a4')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: true });
     for (const name of ['b1', 'b2', 'b3']) {
       void works.start('b', name);
       await vi.advanceTimersByTimeAsync(300);
       await works.end(name);
+      if (name === 'b1') await works.end('a1');
     }
     await vi.advanceTimersByTimeAsync(100);
     await busy;
+  });
+
+  it('blames the resource if nothing of the key ended during the whole wait, although that of others did', async () => {
+    const works = new Works(new FairLimiter({ ...SHARES, isShort: true }));
+    for (const name of ['a1', 'a2']) void works.start('a', name);
+    const stuck = expect(works.start('a', 'a3')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: false });
+    for (const name of ['b1', 'b2', 'b3', 'b4']) {
+      void works.start('b', name);
+      await vi.advanceTimersByTimeAsync(250);
+      await works.end(name);
+    }
+    await stuck;
+  });
+
+  it('blames the resource also if callers began to wait before silent connections were given up', async () => {
+    const limiter = new FairLimiter({ ...SHARES, isShort: true });
+    const works = new Works(limiter);
+    const silent = () =>
+      limiter.run('a', () => new Promise((_, reject) => setTimeout(() => reject(new DatabaseTimeout(1_400)), 1_400)));
+    for (let n = 0; n < 2; n += 1) silent().catch(() => undefined);
+    for (const name of ['b1', 'b2', 'b3', 'b4', 'b5']) {
+      void works.start('b', name);
+      await vi.advanceTimersByTimeAsync(250);
+      await works.end(name);
+    }
+    // They came while it hung, and do not get their turn because two more silent connections are tried first.
+    for (let n = 0; n < 2; n += 1) silent().catch(() => undefined);
+    const left = expect(works.start('a', 'a5')).rejects.toMatchObject({ name: 'TooBusy', isOwnShare: false });
+    for (const name of ['b6', 'b7', 'b8', 'b9']) {
+      void works.start('b', name);
+      await vi.advanceTimersByTimeAsync(250);
+      await works.end(name);
+    }
+    await left;
   });
 
   it('blames the resource also after it moved again, as long as callers wait who came while it hung', async () => {
