@@ -168,11 +168,11 @@ export class FairLimiter {
   }
 
   /**
-   * Nothing of this key got a response for as long as callers wait, although its work is short: its connections are
-   * silent, while those of other keys may be well.
+   * Nothing of this key got a response for half of the time that callers wait, although its work is short: its
+   * connections are silent, while those of other keys may be well.
    */
   #isStuck({ movedAt }: Use): boolean {
-    return this.#shares.isShort === true && performance.now() - movedAt >= this.#shares.waitMs;
+    return this.#shares.isShort === true && performance.now() - movedAt >= this.#shares.waitMs / 2;
   }
 
   /**
