@@ -3,8 +3,8 @@ import { afterAll, expect, it } from 'vitest';
 import { compose } from '../../src/app/compose/compose.ts';
 import { newLogger } from '../../src/platform/observability/logger.ts';
 import { readConfig } from '../../src/app/config/config.ts';
-import { diffModel } from '../../src/platform/projector/diff.ts';
 import { PASSWORD } from '../dsl/app.ts';
+import { foldedTables } from '../dsl/folded-tables.ts';
 import { licenseKey, licensePublicKeyPem } from '../dsl/licenses.ts';
 import { startService, type ServiceProcess } from './service-process.ts';
 import { rounds } from '../faults/harness/rounds.ts';
@@ -109,10 +109,7 @@ async function expectWholeHistory(acknowledged: readonly string[]): Promise<void
     }
     expect(acknowledged.filter((id) => created.get(id) !== 1)).toEqual([]);
     await services.freshness.waitFor(services.mainModels, last, 20_000);
-    for (const model of services.models) {
-      const parts = { store: services.store, codec: services.codec, pool: services.database.projector };
-      expect((await diffModel(parts, model)).differences).toEqual([]);
-    }
+    expect((await foldedTables(services)).differences).toEqual([]);
   } finally {
     await application.stop();
   }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type Client, type TestApp, type TestTenant } from '../../dsl/app.ts';
 
@@ -27,6 +28,22 @@ describe('the Idempotency-Key header', () => {
       Array(12).fill([201, answers[0]!.body.id]),
     );
     expect(await creations()).toBe(before! + 1);
+  });
+
+  it('waits for an attempt that holds its row for longer than a statement waits', async () => {
+    const [body, key] = [person(), randomUUID()];
+    const { body: first } = await create(acme.admin, body, key);
+    const other = await app.services.database.owner.connect();
+    try {
+      await other.query('begin');
+      await other.query('select from idempotent_answers for update');
+      const retried = create(acme.admin, body, key);
+      await sleep(3_500);
+      await other.query('commit');
+      expect(await retried).toMatchObject({ status: 201, body: first });
+    } finally {
+      other.release();
+    }
   });
 
   it('belongs to one caller of one tenant', async () => {

@@ -3,13 +3,9 @@ import { expect } from 'vitest';
 import { chainOwners } from '../../../src/contexts/audit/chain-owners.ts';
 import { verifyTenant } from '../../../src/contexts/audit/verify.ts';
 import type { Application } from '../../../src/app/compose/compose.ts';
-import type { EventStore } from '../../../src/platform/eventstore/port.ts';
-import type { AnyReadModel } from '../../../src/platform/kernel/read-model.ts';
-import { diffModel } from '../../../src/platform/projector/diff.ts';
-import type { RebuildParts } from '../../../src/platform/projector/rebuild.ts';
+import { foldedTables } from '../../dsl/folded-tables.ts';
 import { all, counted } from './responses.ts';
 import { ask } from './ask.ts';
-import { readingOnce } from './reading-once.ts';
 import { inspect } from './inspection.ts';
 import type { Installation } from './installation.ts';
 import type { Kind } from './journal.ts';
@@ -19,8 +15,6 @@ import { until } from './until.ts';
 /** The time in which all nodes report that they are healthy after the fault, and in which read models then catch up. */
 const HEALTHY_MS = 20_000;
 const CAUGHT_UP_MS = 30_000;
-const DIFFS_AT_ONCE = 2;
-const TYPES_PAGE = 2_000;
 /** The number of findings of one kind that are shown. */
 const SHOWN = 5;
 
@@ -45,7 +39,9 @@ export async function expectIntact(installation: Installation, known: readonly s
       await examine('lists', () => seenByReaders(installation, note));
       await examine('tables', () => standingInTables(installation, note));
       await examine('counters', () => countedRight(installation, services, note));
-      await examine('projections diff', () => foldedRight(services, note));
+      await examine('projections diff', async () =>
+        note('projections diff', (await foldedTables(services)).differences),
+      );
       await examine('audit verify', () => chained(services, note));
     }),
   );
@@ -69,7 +65,7 @@ export async function expectNoGhosts(installation: Installation): Promise<void> 
       `checkpoints beyond the end of the log at ${head}`,
       beyond.map(({ name, position }) => `${name} at ${position}`),
     );
-    await foldedRight(services, note);
+    note('projections diff', (await foldedTables(services)).differences);
   });
   expect(findings).toEqual([]);
 }
@@ -193,46 +189,6 @@ async function countedRight(
   const said = await counted(written);
   if (!isDeepStrictEqual(said, truth))
     note('counters', [`the service says ${JSON.stringify(said)}, the log ${JSON.stringify(truth)}`]);
-}
-
-/** `projections diff`, of several read models at once. Those that fold nothing of the log have no rows. */
-async function foldedRight({ store, codec, database, models }: Application['services'], note: Note): Promise<void> {
-  const parts = { store: readingOnce(store), codec, pool: database.projector };
-  const types = await typesIn(parts.store);
-  const left = models.values();
-  await Promise.all(
-    Array.from({ length: DIFFS_AT_ONCE }, async () => {
-      for (const model of left) {
-        const found = await (
-          Object.keys(model.on).some((type) => types.has(type))
-            ? differencesOf(parts, model)
-            : rowsFromNothing(parts, model)
-        ).catch((error: Error) => [error.message]);
-        note(`projections diff ${model.name}`, found);
-      }
-    }),
-  );
-}
-
-async function differencesOf(parts: RebuildParts, model: AnyReadModel): Promise<string[]> {
-  const { differences } = await diffModel(parts, model);
-  return differences.map(({ kind, key, columns }) => `${kind} ${JSON.stringify(key)} ${columns.join(', ')}`);
-}
-
-async function rowsFromNothing({ pool }: RebuildParts, model: AnyReadModel): Promise<string[]> {
-  const { rows } = await pool.query<{ row: object }>(`select to_jsonb(t) as row from public.${model.name} t limit 5`);
-  return rows.map(({ row }) => `added ${JSON.stringify(row)}`);
-}
-
-async function typesIn(store: EventStore): Promise<ReadonlySet<string>> {
-  const types = new Set<string>();
-  let position = 0n;
-  for (;;) {
-    const page = await store.readAll(position, TYPES_PAGE);
-    for (const { type } of page.events) types.add(type);
-    if (page.events.length < TYPES_PAGE && !page.more) return types;
-    position = page.position;
-  }
 }
 
 /** `audit verify`. */

@@ -44,6 +44,8 @@ const WAIT_MS = 5_000;
 const LOOK_AGAIN_MS = 100;
 /** Retries that may wait for the first attempt, per process. Each is an open request. */
 const MAX_WAITING = 64;
+/** `lock_not_available`: another attempt of the same request held the row for as long as a statement waits. */
+const ROW_IS_HELD = '55P03';
 
 interface Row {
   readonly request_hash: Buffer;
@@ -79,7 +81,7 @@ export class IdempotentResponses {
     const digest = this.#sealing.digest('key', asked, [asked.key]);
     const deadline = Date.now() + WAIT_MS;
     for (let look = 1; ; look += 1) {
-      const outcome = await this.#tryToBegin(asked, digest);
+      const outcome = await this.#tryToBegin(asked, digest).catch(runningIfHeld);
       if (outcome !== 'running') return outcome;
       if (Date.now() > deadline || (look === 1 && this.#waiting >= MAX_WAITING)) {
         throw new FailureError(conflict('idempotent_request_running'));
@@ -183,6 +185,12 @@ export class IdempotentResponses {
     const sql = `update idempotent_answers set running_until = '-infinity' where tenant_id = $1 and subject_id = $2 and digest = $3 and attempt = $4`;
     await this.#pool.statement(tenantId, sql, [subjectId, digest, attempt]);
   }
+}
+
+/** On a busy machine, another attempt may hold the row between two of its statements. */
+function runningIfHeld(error: unknown): 'running' {
+  if ((error as { code?: unknown } | undefined)?.code === ROW_IS_HELD) return 'running';
+  throw error;
 }
 
 /** Repeats the two checks of commands. The route itself has checked session and permission. Throws 403. */

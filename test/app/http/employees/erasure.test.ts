@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeProvisionedEmployee } from '../../../../commands/employees/change-provisioned-employee.ts';
 import { erasePerson as decideErasure } from '../../../../commands/employees/erase-person.ts';
-import { readModels } from '../../../../projections/index.ts';
 import { identityProviderNamed } from '../../../../src/contexts/discovery/domain/identity-provider.ts';
 import { erasePersonAsOperator } from '../../../../src/app/cli/employees.ts';
 import { system } from '../../../../src/platform/kernel/actor.ts';
 import { orThrow } from '../../../../src/platform/kernel/failure.ts';
-import { diffModel } from '../../../../src/platform/projector/diff.ts';
 import { agentSecretOf } from '../../../dsl/agent-secret.ts';
 import { rebuildLive } from '../../../../src/platform/projector/rebuild.ts';
 import { startApp, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { provisionedPerson, statedPerson } from '../../../dsl/provisioned-person.ts';
 import { enrolledDevice } from '../../../dsl/enrolled-device.ts';
+import { foldedTables } from '../../../dsl/folded-tables.ts';
 
 const USERS = '/api/v1/admin/users';
 
@@ -96,15 +95,7 @@ describe('the erasure of a person', () => {
     return found.sort();
   }
 
-  const differences = async (): Promise<string[]> => {
-    const { store, codec, database } = app.services;
-    const found: string[] = [];
-    for (const model of readModels) {
-      const { differences: rows } = await diffModel({ store, codec, pool: database.projector }, model);
-      for (const row of rows) found.push(`${model.name} ${JSON.stringify(row)}`);
-    }
-    return found;
-  };
+  const differences = async (): Promise<readonly string[]> => (await foldedTables(app.services)).differences;
 
   it('leaves none of their values in any table or event, and the tables match a rebuild', async () => {
     const { userId, mark } = await somebody();

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { HeadSealer } from '../../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../../src/contexts/audit/seal-alarms.ts';
 import { abandonLogCopy, copyLog, discardCopiedLog } from '../../../../src/app/cli/log.ts';
-import { diffModels, differencesIn } from '../../../../src/app/cli/projections.ts';
 import { restoreAcceptLog, restoreRebuildFromLog, restoreStatus } from '../../../../src/app/cli/restore.ts';
 import type { Application } from '../../../../src/app/compose/compose.ts';
 import { EventStoreDbEventStore } from '../../../../src/platform/eventstore/eventstoredb/eventstoredb-event-store.ts';
@@ -13,6 +12,7 @@ import { START } from '../../../../src/platform/kernel/event.ts';
 import { hashedContentOf } from '../../../../src/contexts/installation/log-copy/tenant-hashes.ts';
 import { httpClient, settle, startApp, type Client, type TestApp, type TestTenant } from '../../../dsl/app.ts';
 import { enrolledDevice, type EnrolledDevice } from '../../../dsl/enrolled-device.ts';
+import { foldedTables } from '../../../dsl/folded-tables.ts';
 import { mustAppend, newAppend, newTenant } from '../../../contracts/event-store/sample.ts';
 import { readEverything } from '../../../contracts/event-store/all-stream-pages.ts';
 import { ANY } from '../../../fixtures/eventstoredb/event-log.ts';
@@ -41,9 +41,7 @@ const everything = async (store: EventStore) => contents(await readEverything(st
 
 async function expectWell({ services }: { services: Application['services'] }): Promise<void> {
   await settle(services);
-  const said: string[] = [];
-  const found = differencesIn(await diffModels(services, services.models, (line) => said.push(line)));
-  expect({ found, differing: said.filter((line) => !line.startsWith('same')) }).toEqual({ found: 0, differing: [] });
+  expect((await foldedTables(services)).differences).toEqual([]);
 }
 
 const checkpoints = async ({ database }: Application['services']) =>

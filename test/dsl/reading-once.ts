@@ -1,4 +1,4 @@
-import type { AllStreamPage, EventStore } from '../../../src/platform/eventstore/port.ts';
+import type { AllStreamPage, EventStore } from '../../src/platform/eventstore/port.ts';
 
 /**
  * The store, which reads each full page of the log once, however many read models are folded from it. A page that is
