@@ -64,8 +64,8 @@ describe('OP-531: a member who is deleted', () => {
     const userName = 'returns@acme.example';
     const leaver = await user(userName);
     const group = await groupOf(leaver);
-    await scim.delete(`${SCIM_USERS}/${leaver}`);
     const { tag } = await shown(group);
+    await scim.delete(`${SCIM_USERS}/${leaver}`);
     await expect.poll(async () => (await shown(group)).tag === tag).toBe(false);
     expect(await user(userName)).toBe(leaver);
     await app.settled();
