@@ -125,6 +125,7 @@ export const CLOCK = [
   'test/app/http/notifications/long-outage.test.ts',
   'test/app/http/on-call/pages.test.ts',
   'test/app/http/sso/failed-calls-say-why.test.ts',
+  'test/app/service/service-state.test.ts',
   'test/contexts/certificates/kept-server-certificate.test.ts',
   'test/contexts/identity/access-tokens.test.ts',
   'test/contexts/identity/hashing-limiter.test.ts',

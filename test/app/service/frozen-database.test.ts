@@ -47,13 +47,14 @@ describe('while the database is frozen', () => {
     return { status: response.status, text, took: performance.now() - started };
   };
 
-  it('probes get a response within a second, in their own format; the process recovers with the database', async () => {
+  it('probes get a response without waiting for it, in their own format; the process recovers with the database', async () => {
     freeze(server.pid);
     frozen = true;
     const asked = async () => Promise.all(['/live', '/health', '/ready', '/metrics'].map(ask));
     await expect.poll(async () => (await ask('/ready')).status, { timeout: 20_000 }).toBe(503);
     const answers = await asked();
-    for (const { took } of answers) expect(took).toBeLessThan(1_000);
+    // The limit of a statement is five seconds. Beside a probe that asks nothing of the database: a busy machine delays both.
+    for (const { took } of answers) expect(took - answers[0]!.took).toBeLessThan(2_000);
     expect(answers.map(({ status }) => status)).toEqual([200, 503, 503, 200]);
     expect(JSON.parse(answers[1]!.text)).toMatchObject({
       status: 'unhealthy',

@@ -91,7 +91,9 @@ describe('EventStoreDB adapter on a secured server', () => {
       );
 
   async function expectSentence(url: string, ...parts: readonly (string | RegExp)[]): Promise<void> {
-    const error = await meeting(url, IMPATIENT);
+    let error = await meeting(url, IMPATIENT);
+    // On a busy machine, a call that would get its response may take longer.
+    if (!(error instanceof ConfigError)) error = await meeting(url, PATIENT);
     expect(error).toBeInstanceOf(ConfigError);
     const { message } = error as ConfigError;
     expect(message).not.toContain('\n');
