@@ -55,11 +55,11 @@ async function main(): Promise<void> {
   requireWritable(config.dataDir);
   const tracing = await startTracing(process.env, log);
   const application = await compose(config, { log });
-  // 3 s more than the drain time: what stops after requests and jobs gets 1.5 s, and what is left then 1 s together.
+  // 7 s more than the drain time: what stops after requests and jobs gets 5 s, and what is left then 1 s together.
   superviseProcess({
     log,
     stop: () => application.stop().finally(() => tracing?.stop()),
-    withinMs: config.drainMs + 3_000,
+    withinMs: config.drainMs + 7_000,
   });
   const { store, trust } = application.services;
   const about = { ...application.addresses, dataDir: config.dataDir, store: store.name };

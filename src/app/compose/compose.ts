@@ -41,8 +41,11 @@ export async function compose(config: Config, options: ComposeOptions = {}): Pro
   }
 }
 
-/** Requests may need all of the drain time. What stops after them gets this much more, one part after the other. */
-const AFTER_DRAIN_MS = 1_500;
+/**
+ * Requests may need all of the drain time. What stops after them gets this much more, one part after the other: first, what
+ * requests have used up for nothing is given back.
+ */
+const AFTER_DRAIN_MS = 5_000;
 /** Parts that are left then are stopped together, within this time. */
 const LAST_MS = 1_000;
 
@@ -80,16 +83,23 @@ async function build(composition: CompositionContext): Promise<Omit<Application,
     ...(background.redis ? { redis: background.redis } : {}),
     idempotencyKeys: idempotencyKeysOf(storage),
   });
-  onStop(() => settleWhatIsOwed(services));
+  onStop(() => settleWhatIsOwed(app, services));
   onStop(() => app.close());
   const addresses = options.listen === false ? { http: '', tls: '' } : await startListeners(app, services, onStop);
   return { services, config: composition.config, app, addresses };
 }
 
+/** Less than what stops after requests has: the rest of it needs time, too. */
+const SETTLED_MS = 3_000;
+
 /** After the last request, and while everything still works. */
-async function settleWhatIsOwed({ config, database, returnedTokens }: ServiceContainer): Promise<void> {
+async function settleWhatIsOwed(
+  app: Pick<FastifyInstance, 'givenUp'>,
+  { database, returnedTokens }: ServiceContainer,
+): Promise<void> {
+  await app.givenUp();
   const each = [database.service.restitution, returnedTokens];
-  await Promise.all(each.map((owed) => owed.settled(config.drainMs)));
+  await Promise.all(each.map((owed) => owed.settled(SETTLED_MS)));
 }
 
 /** Checks the event log against this installation's records before anything is appended or projected. */

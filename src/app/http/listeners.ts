@@ -1,6 +1,7 @@
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { LAST_WORDS_MS } from './plugins/cut-short.ts';
 import { inUrl, refusedListening } from './refused-listening.ts';
 import { createTlsListener } from './server.ts';
 import type { Config } from '../config/config.ts';
@@ -30,7 +31,7 @@ export async function startListeners(
   }).catch(refused('TLS_PORT', host, tlsPort));
   // Both at once, so that their requests have the same time. So do jobs, which requests only store.
   onStop(async () => {
-    await Promise.all([closed(listener, sockets, drainMs), app.close(), services.jobs.stop(drainMs)]);
+    await Promise.all([closed(listener, sockets, drainMs + LAST_WORDS_MS), app.close(), services.jobs.stop(drainMs)]);
   });
   const address = listener.address() as { port: number };
   return { http, tls: `https://${inUrl(host)}:${address.port}` };

@@ -7,6 +7,7 @@ import type { EndTenantSlot } from '../../platform/fairness/tenant-scheduler.ts'
 import { bindPageMark, hasPageMarks, unbindPageMark } from './plugins/bound-pages.ts';
 import { awaitTenantSlot } from './plugins/tenant-scheduling.ts';
 import { mayTell } from './plugins/log-trust.ts';
+import { handled } from './plugins/cut-short.ts';
 import { countedBy, type RateLimitsDependencies } from './plugins/rate-limits.ts';
 import type { IdempotentResponses } from './plugins/idempotent-responses.ts';
 import { beginKeyed, keepForRetries, replay } from './plugins/keyed-attempts.ts';
@@ -99,35 +100,38 @@ export function registerRoute<Dependencies>(
     method,
     url: declared.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...options,
-    handler: async (request, reply) => {
-      const keyed = method === 'POST' ? await beginKeyed(request, declared, responses) : undefined;
-      if (keyed && 'status' in keyed) {
-        tagResponse(request, reply, declared, JSON.parse(keyed.body));
-        return replay(reply, keyed);
-      }
-      const stopHeartbeat = keyed && responses.whileRunning(keyed);
-      try {
-        const outcome = await inTurn(request, services, () =>
-          // `request.services` was set by the hook above, from this route's own services.
-          declared.handle(handlerContextOf({ request, reply, declared, keyed }, request.services as typeof services)),
-        );
-        await tell(request);
-        const code = successStatus(declared, reply, outcome);
-        if (keyed) await keepForRetries(responses, keyed, reply, code, outcome);
-        if (tagResponse(request, reply, declared, outcome)) return await reply.status(304).send();
-        return await reply.status(code).send(outcome);
-      } catch (error) {
-        keyed?.hasFailed(error);
-        if (keyed) await responses.release(keyed);
-        if (!isUnseen(error, reply)) throw error;
-        await tell(request);
-        return await reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
-      } finally {
-        request.endTurn?.();
-        stopHeartbeat?.();
-      }
-    },
+    handler: (request, reply) => handled(request, reply, () => handle(request, reply)),
   });
+
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const keyed = method === 'POST' ? await beginKeyed(request, declared, responses) : undefined;
+    if (keyed && 'status' in keyed) {
+      tagResponse(request, reply, declared, JSON.parse(keyed.body));
+      return replay(reply, keyed);
+    }
+    const stopHeartbeat = keyed && responses.whileRunning(keyed);
+    try {
+      const outcome = await inTurn(request, services, () =>
+        // `request.services` was set by the hook above, from this route's own services.
+        declared.handle(handlerContextOf({ request, reply, declared, keyed }, request.services as typeof services)),
+      );
+      await tell(request);
+      const code = successStatus(declared, reply, outcome);
+      if (keyed) await keepForRetries(responses, keyed, reply, code, outcome);
+      if (request.isCutShort) return reply;
+      if (tagResponse(request, reply, declared, outcome)) return await reply.status(304).send();
+      return await reply.status(code).send(outcome);
+    } catch (error) {
+      keyed?.hasFailed(error);
+      if (keyed) await responses.release(keyed);
+      if (!isUnseen(error, reply)) throw error;
+      await tell(request);
+      return await reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
+    } finally {
+      request.endTurn?.();
+      stopHeartbeat?.();
+    }
+  }
 }
 
 /** Limits the concurrent requests of a device, regardless of its number of connections. */

@@ -7,6 +7,7 @@ import type { Redis } from 'ioredis';
 import { mapErrors } from './errors.ts';
 import { allowOrigins } from './plugins/cors.ts';
 import { refuseWhileClosing } from './plugins/closing.ts';
+import { LAST_WORDS_MS, refuseWhatIsLeft } from './plugins/cut-short.ts';
 import { endHeadStreams } from './plugins/head-requests.ts';
 import { describeApi } from './openapi/document.ts';
 import { mayRefuse, refuseWhileLogContradicts } from './plugins/log-trust.ts';
@@ -99,7 +100,7 @@ export async function buildServer(
   });
   app.addHook('preClose', async () => {
     // Running requests may finish, but a half-sent request would keep the listener open without limit.
-    setTimeout(() => app.server.closeAllConnections(), config.drainMs).unref();
+    setTimeout(() => app.server.closeAllConnections(), config.drainMs + LAST_WORDS_MS).unref();
   });
   app.decorate('noteRefusal', note);
   app.decorateRequest('principal', undefined);
@@ -117,6 +118,7 @@ export async function buildServer(
     done();
   });
   recordRefusedScimClients(app, services);
+  refuseWhatIsLeft(app, config.drainMs);
   giveBackAfterOutages(app);
   mapErrors(app, mayRefuse(services.trust));
   validateWithZod(app);

@@ -131,6 +131,7 @@ describe('a process that receives a stop signal', () => {
     const port = Number(new URL(app.url).port);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
+    socket.resume();
     socket.write(
       'POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"email"',
     );

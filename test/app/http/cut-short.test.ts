@@ -1,0 +1,69 @@
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compose } from '../../../src/app/compose/compose.ts';
+import { newLogger } from '../../../src/platform/observability/logger.ts';
+import { appOf, PASSWORD, testConfig } from '../../dsl/app.ts';
+import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
+import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
+import { modelsTemplate } from '../../dsl/models-template.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
+import { login } from '../../dsl/second-factor.ts';
+
+const DRAIN_MS = 1_000;
+
+describe('OP-221: a request that is still worked on when the drain time is over', () => {
+  let database: FreshDatabase;
+  let holder: pg.Client;
+  beforeEach(async () => {
+    database = await freshDatabase({ template: await modelsTemplate() });
+    holder = new pg.Client(database.config);
+    await holder.connect();
+  });
+  afterEach(async () => {
+    await holder.end();
+    await database.drop();
+  });
+  const rows = async (sql: string) => (await holder.query<Record<string, unknown>>(sql)).rows;
+
+  const start = async () => {
+    const application = await compose(testConfig(scratchFolder('cut-short'), { drainMs: DRAIN_MS }), {
+      database: database.config,
+      log: newLogger('silent'),
+      passwords: cheapPasswords(),
+    });
+    const app = appOf(application);
+    return { app, acme: await app.newTenant() };
+  };
+
+  it('gets 503, and what it uses up afterwards is given back before the process ends', async () => {
+    const { app, acme } = await start();
+    const { refreshToken } = (await login(app, acme, PASSWORD)).body as { refreshToken: string };
+    await holder.query('begin');
+    await holder.query('select from refresh_tokens for update');
+    const refreshed = app.anonymous.post('/api/v1/auth/refresh', { refreshToken });
+    await expect.poll(() => rows(`select from pg_stat_activity where wait_event_type = 'Lock'`)).toHaveLength(1);
+    const closed = app.close();
+    const { status, headers, body } = await refreshed;
+    expect([status, headers.get('retry-after'), body.code]).toEqual([503, '2', 'service_unavailable']);
+    await holder.query('rollback');
+    await closed;
+    expect(await rows('select response_lost from refresh_tokens where spent_at is not null')).toEqual([
+      { response_lost: true },
+    ]);
+  });
+
+  it('gets 503 also while its body is still being sent', async () => {
+    const { app } = await start();
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{')) });
+    const sent = fetch(`${app.url}/api/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      duplex: 'half',
+    } as RequestInit);
+    await app.anonymous.get('/live');
+    const closed = app.close();
+    expect((await sent).status).toBe(503);
+    await closed;
+  });
+});
