@@ -14,7 +14,12 @@ interface Debt {
   readonly ends: number;
   /** Has the same effect however often it runs. */
   readonly work: () => Promise<unknown>;
+  /** An attempt that has not ended. */
+  underWay: Promise<Outcome> | undefined;
 }
+
+/** A debt that is `waiting` or `away` remains. */
+type Outcome = 'ended' | 'waiting' | 'away';
 
 /**
  * Takes back what callers have been told to have failed: now, or, while the database is away, again each second for at most some
@@ -27,7 +32,7 @@ export class Restitution {
 
   /** Resolves after the first attempt, and never rejects. `key`: what is taken back. */
   async whenBack(key: string, withinMs: number, work: Debt['work']): Promise<void> {
-    const debt = { key, ends: performance.now() + withinMs, work };
+    const debt: Debt = { key, ends: performance.now() + withinMs, work, underWay: undefined };
     if (this.#owed.size < MOST) this.#add(debt);
     await this.#pay(debt);
     this.#comeAgain();
@@ -73,8 +78,13 @@ export class Restitution {
     if (others?.size === 0) this.#ofKey.delete(debt.key);
   }
 
-  /** What came of it. A debt that is `waiting` or `away` remains. */
-  async #pay(debt: Debt): Promise<'ended' | 'waiting' | 'away'> {
+  /** A slow database is not asked twice at a time for the same. */
+  #pay(debt: Debt): Promise<Outcome> {
+    debt.underWay ??= this.#attempt(debt).finally(() => (debt.underWay = undefined));
+    return debt.underWay;
+  }
+
+  async #attempt(debt: Debt): Promise<Outcome> {
     try {
       await debt.work();
     } catch (error) {

@@ -5,7 +5,7 @@ import { giveBackAll } from './given-back.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Resolves when the requests that were cut short have ended and given back what they used up, or soon. */
+    /** Resolves when the requests that were cut short have ended and owe what they used up, or soon. */
     givenUp(): Promise<void>;
   }
   interface FastifyRequest {
@@ -58,7 +58,7 @@ async function refuse(reply: FastifyReply): Promise<void> {
   request.isCutShort = true;
   reply.send(new FailureError(temporarilyUnavailable()));
   await Promise.race([request.handling ?? sleep(HANDLER_MS), sleep(HANDLER_MS)]);
-  await giveBackAll(request);
+  void giveBackAll(request);
 }
 
 /** Runs a request's handler. What comes of it is sent, unless the request was cut short meanwhile. */
