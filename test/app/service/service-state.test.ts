@@ -16,7 +16,7 @@ describe('the response to probes', () => {
     vi.useFakeTimers();
     const responses = Promise.all([state.health(), state.readiness(), state.measured()]);
     await vi.advanceTimersByTimeAsync(999);
-    const [health, readiness, measured] = (await Promise.race([responses, undefined])) ?? [];
+    const [health, readiness, measured] = (await Promise.race([responses, Promise.resolve(undefined)])) ?? [];
     expect(health).toMatchObject({
       status: 'unhealthy',
       dependencies: { postgres: { status: 'unhealthy', message: 'unavailable' } },
