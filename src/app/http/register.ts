@@ -124,7 +124,7 @@ export function registerRoute<Dependencies>(
     } catch (error) {
       keyed?.hasFailed(error);
       if (keyed) await responses.release(keyed);
-      if (!isUnseen(error, reply)) throw error;
+      if (request.isCutShort || !isUnseen(error, reply)) throw error;
       await tell(request);
       return await reply.status(202).send({ accepted: true, position: reply.getHeader('x-log-position') });
     } finally {

@@ -33,7 +33,7 @@ export class RequestDeadline {
     if (this.#isOver) return Promise.reject(overdue());
     // One timer per request is cheaper than one per call.
     if (this.#timer === undefined) {
-      this.#timer = setTimeout(() => this.#expire(), this.#totalMs).unref();
+      this.#timer = setTimeout(() => this.expire(), this.#totalMs).unref();
       this.#endsAt = performance.now() + this.#totalMs;
     }
     return new Promise<T>((resolve, reject) => {
@@ -54,7 +54,8 @@ export class RequestDeadline {
     clearTimeout(this.#timer);
   }
 
-  #expire(): void {
+  /** The request is given up: calls under way are no longer waited for, and no further one begins. */
+  expire(): void {
     this.#isOver = true;
     for (const reject of this.#underWay) reject(overdue());
   }

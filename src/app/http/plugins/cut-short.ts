@@ -56,6 +56,8 @@ const isWaiting = ({ request, raw }: FastifyReply): boolean => !request.isRespon
 async function refuse(reply: FastifyReply): Promise<void> {
   const { request } = reply;
   request.isCutShort = true;
+  // What has not begun must not happen after the 503.
+  request.deadline?.expire();
   reply.send(new FailureError(temporarilyUnavailable()));
   await Promise.race([request.handling ?? sleep(HANDLER_MS), sleep(HANDLER_MS)]);
   void giveBackAll(request);
