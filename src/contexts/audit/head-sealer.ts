@@ -123,6 +123,7 @@ export class HeadSealer {
 
   #next(work: () => Promise<void>): Promise<void> {
     this.#running = this.#running.then(work).catch((error: unknown) => {
+      this.#alarms.failed(error);
       this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
     });
     return this.#running;
@@ -153,10 +154,9 @@ export class HeadSealer {
     }
     // What a doubtful log said stays out of the file.
     if (!trust.holds || trust.epoch !== epoch) return;
-    for (const { tenantId, sequence } of seals) this.#sealed.set(tenantId, sequence);
     const fresh = seals.filter(({ tenantId, sequence }) => sequence > (filed.get(tenantId)?.sequence ?? 0));
-    if (fresh.length === 0) return;
-    this.#file.append(fresh);
+    if (fresh.length > 0) this.#file.append(fresh);
+    for (const { tenantId, sequence } of seals) this.#sealed.set(tenantId, sequence);
     // Anyone who ships this log elsewhere has evidence that neither the databases nor the data directory can
     // contradict.
     for (const seal of fresh) this.#services.log.info(seal, 'audit head sealed');
