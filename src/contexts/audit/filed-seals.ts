@@ -42,6 +42,17 @@ export class FiledSeals {
     return new Map(this.all().map((seal) => [seal.tenantId, seal]));
   }
 
+  /** Every tenant's seals by ascending sequence, genuine or not. */
+  byOwner(): Map<TenantId, FiledSeal[]> {
+    const seals = new Map<TenantId, FiledSeal[]>();
+    for (const seal of this.all()) {
+      const before = seals.get(seal.tenantId);
+      if (before) before.push(seal);
+      else seals.set(seal.tenantId, [seal]);
+    }
+    return seals;
+  }
+
   /** How many lines are neither a seal nor what a crash left of one. */
   damagedLines(): number {
     return this.#lines.filter((line) => !TORN.test(line) && parsed(line).length === 0).length;

@@ -17,6 +17,7 @@ import { copiedUpTo } from '../installation/log-copy/switch.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { replayChain, type ChainSource } from './chain-replay.ts';
 import { SealAlarms } from './seal-alarms.ts';
+import { filedSealFault, type SealedLog } from './filed-seal-fault.ts';
 import type { FiledSeal } from './filed-seals.ts';
 import { damagedHeads, SealFile } from './seal-file.ts';
 import type { Logger } from 'pino';
@@ -41,7 +42,6 @@ export interface HeadSealerDependencies {
 }
 
 const EVERY_MS = 60_000;
-const LACKS_A_SEAL = 'the log lacks a seal that is in the file';
 const HEADS = 'select tenant_id, sequence, hash from audit_log where position = 0';
 
 interface Head extends ChainHead {
@@ -60,7 +60,7 @@ const isNewerThan = (found: ReadonlyMap<TenantId, number>, { tenant_id: tenantId
  */
 export class HeadSealer {
   readonly #services: HeadSealerDependencies;
-  readonly #source: ChainSource;
+  readonly #source: ChainSource & SealedLog;
   readonly #file: SealFile;
   readonly #alarms: SealAlarms;
   /** Sequences that are sealed in both places. */
@@ -97,7 +97,7 @@ export class HeadSealer {
     );
     void this.#next(async () => {
       this.#reportDamage();
-      if (this.#services.trust.holds) await this.#alarmOfMissing([], this.#file.newest());
+      if (this.#services.trust.holds) await this.#alarmOfMissing([], this.#file.byOwner());
     });
   }
 
@@ -141,20 +141,20 @@ export class HeadSealer {
     const moved = rows.filter((head) => this.#sealed.get(head.tenant_id) !== head.sequence && isNewerThan(found, head));
     if (moved.length === 0 && this.#hasComparedFile) return;
     if (moved.length > 0) await this.#settleTables();
-    const filed = this.#file.newest();
+    const filed = this.#file.byOwner();
     if (!this.#hasComparedFile) await this.#alarmOfMissing(rows, filed);
     if (trust.epoch === epoch) this.#hasComparedFile = true;
     const seals: FiledSeal[] = [];
     for (const head of moved) {
       const tenantId = head.tenant_id;
-      const seal = await this.#seal(head, filed.get(tenantId) ?? UNSEALED);
+      const seal = await this.#seal(head, filed.get(tenantId) ?? []);
       if (!seal) continue;
       this.#alarms.clear(tenantId);
       seals.push({ tenantId, ...seal });
     }
     // What a doubtful log said stays out of the file.
     if (!trust.holds || trust.epoch !== epoch) return;
-    const fresh = seals.filter(({ tenantId, sequence }) => sequence > (filed.get(tenantId)?.sequence ?? 0));
+    const fresh = seals.filter(({ tenantId, sequence }) => sequence > (filed.get(tenantId)?.at(-1)?.sequence ?? 0));
     if (fresh.length > 0) this.#file.append(fresh);
     for (const { tenantId, sequence } of seals) this.#sealed.set(tenantId, sequence);
     // Anyone who ships this log elsewhere has evidence that neither the databases nor the data directory can
@@ -172,12 +172,13 @@ export class HeadSealer {
    * A restored database from before an owner's first seal has no head for that owner, so the loop over heads would miss
    * it.
    */
-  async #alarmOfMissing(heads: readonly Head[], filed: ReadonlyMap<TenantId, FiledSeal>): Promise<void> {
+  async #alarmOfMissing(heads: readonly Head[], filed: ReadonlyMap<TenantId, FiledSeal[]>): Promise<void> {
     const known = new Set(heads.map((head) => head.tenant_id));
-    for (const [tenantId, { sequence }] of filed) {
+    for (const [tenantId, seals] of filed) {
       if (known.has(tenantId)) continue;
       const { state: inLog } = await this.#services.loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
-      if (sequence > inLog.sequence) this.#alarm(tenantId, LACKS_A_SEAL);
+      const fault = await filedSealFault(this.#source, tenantId, seals, inLog);
+      if (fault !== undefined) this.#alarm(tenantId, fault);
     }
   }
 
@@ -195,14 +196,17 @@ export class HeadSealer {
   }
 
   /** The newest seal that is now in the log; undefined if the head must not be sealed. */
-  async #seal(head: Head, filed: SealedHead): Promise<SealedHead | undefined> {
+  async #seal(head: Head, filed: readonly FiledSeal[]): Promise<SealedHead | undefined> {
     const { loader, executor } = this.#services;
     const { key } = this.#source;
     const tenantId = head.tenant_id;
     const { state: before } = await loader.loadTail(auditHead, auditHeadStream(tenantId), 1);
     if (before !== UNSEALED && !isGenuineSeal(key, tenantId, before))
       return this.#alarm(tenantId, 'its newest seal is not genuine');
-    if (filed.sequence > before.sequence) return this.#alarm(tenantId, LACKS_A_SEAL);
+    // Once it has sealed a chain, earlier seals were compared.
+    const uncompared = this.#sealed.has(tenantId) ? filed.slice(-1) : filed;
+    const fault = await filedSealFault(this.#source, tenantId, uncompared, before);
+    if (fault !== undefined) return this.#alarm(tenantId, fault);
     if (head.sequence <= before.sequence) return before;
     const position = await this.#positionOf(head, before);
     if (position === undefined) return this.#alarm(tenantId, 'log and audit table contradict each other');
@@ -240,6 +244,7 @@ export class HeadSealer {
 
   #alarm(tenantId: TenantId, reason: string): undefined {
     this.#alarms.raise(tenantId, reason);
+    this.#sealed.delete(tenantId);
     this.#services.log.fatal(
       { tenantId, reason },
       'an audit chain is invalid and is not sealed; run `audit verify` to find the entry',

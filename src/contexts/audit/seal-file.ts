@@ -58,6 +58,11 @@ export class SealFile {
     return this.#read().newest();
   }
 
+  /** Every tenant's seals by ascending sequence, genuine or not. */
+  byOwner(): Map<TenantId, FiledSeal[]> {
+    return this.#read().byOwner();
+  }
+
   /**
    * How many lines are neither a seal nor what a crash left of one. The file is damaged then: seals that it held may be gone.
    */
@@ -95,10 +100,7 @@ export class SealFile {
   }
 
   #compact(): void {
-    const byTenant = new Map<TenantId, FiledSeal[]>();
-    for (const seal of this.#read().all())
-      byTenant.set(seal.tenantId, [...(byTenant.get(seal.tenantId) ?? []), seal].slice(-KEPT));
-    this.#replace([...byTenant.values()].flat());
+    this.#replace([...this.byOwner().values()].flatMap((seals) => seals.slice(-KEPT)));
     this.#compactAbove = Math.max(COMPACT_BYTES, 2 * statSync(this.#path).size);
   }
 }

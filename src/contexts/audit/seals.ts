@@ -29,15 +29,21 @@ export async function* sealsInLog(
   }
 }
 
+/** What has the form of a seal and was made with the key; undefined for anything else. */
+export function genuineSeal(key: ChainKey, tenantId: TenantId, seal: unknown): SealedHead | undefined {
+  const { success, data } = sealSchema.safeParse(seal);
+  return success && isGenuineSeal(key, tenantId, data) ? data : undefined;
+}
+
 /** The highest sequence of the genuine seals among these; 0 if there is none. */
 export const sealedUpTo = (key: ChainKey, tenantId: TenantId, seals: readonly unknown[]): number =>
-  Math.max(
-    0,
-    ...seals.map((seal) => {
-      const { success, data } = sealSchema.safeParse(seal);
-      return success && isGenuineSeal(key, tenantId, data) ? data.sequence : 0;
-    }),
-  );
+  Math.max(0, ...seals.map((seal) => genuineSeal(key, tenantId, seal)?.sequence ?? 0));
+
+/** The same for the same seal. Every field counts: of a line that was changed, the MAC may be that of a seal. */
+export const textOfSeal = (seal: unknown): string => {
+  const { sequence, hash, position, previous, mac } = (seal ?? {}) as Partial<SealedHead>;
+  return JSON.stringify([sequence, hash, position, previous, mac]);
+};
 
 /**
  * Checks a chain against the heads that were sealed while it grew. If table and log were changed in the same way, only
@@ -111,11 +117,10 @@ export class Seals {
     while (!this.#next) {
       const { value, done } = await this.#source.next();
       if (done) return;
-      const read = sealSchema.safeParse(value);
-      const genuine = read.success && isGenuineSeal(this.#key, this.#tenantId, read.data);
+      const genuine = genuineSeal(this.#key, this.#tenantId, value);
       if (!genuine) this.#damaged('seal_changed');
-      else if (this.#linked && read.data.previous !== this.#newest.mac) this.#damaged('seal_missing');
-      if (genuine && read.data.sequence > this.#newest.sequence) this.#next = read.data;
+      else if (this.#linked && genuine.previous !== this.#newest.mac) this.#damaged('seal_missing');
+      if (genuine && genuine.sequence > this.#newest.sequence) this.#next = genuine;
     }
   }
 
