@@ -64,7 +64,7 @@ export async function restoreStatus(services: RestoreCliDependencies, say: Say):
   // After a move, the old log lacks all heads sealed since; that is no loss.
   if (standing.headsLost.size > 0 && mismatch?.kind !== 'log_moved') {
     say(
-      `audit-heads.jsonl knows sealed heads of ${standing.headsLost.size} chains that the log does not hold: entries were lost or removed. Those chains are no longer sealed.`,
+      `audit-heads.jsonl knows sealed heads of ${standing.headsLost.size} chains that the log does not hold: entries were lost or removed, or the file was changed. Those chains are no longer sealed.`,
     );
     if (!mismatch)
       say(

@@ -67,7 +67,7 @@ async function examineOpenLog(pool: Pool, log: Log, dataDir: string): Promise<re
     ? [fine('it belongs to these tables')]
     : [
         finding(
-          `audit-heads.jsonl knows sealed heads of ${lost.size} chains that the log does not hold: entries were lost or removed; run \`castellan restore status\``,
+          `audit-heads.jsonl knows sealed heads of ${lost.size} chains that the log does not hold: entries were lost or removed, or the file was changed; run \`castellan audit verify\`, and \`castellan restore status\` after a restore`,
         ),
       ];
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.t
 import { examineLog } from '../../../src/app/operations/examined-log.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { startStandIn } from '../../fixtures/eventstoredb/stand-in.ts';
+import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { startApp, type TestApp } from '../../dsl/app.ts';
 import type { Pool } from 'pg';
 import { findRedis, startRedis } from '../../dsl/redis.ts';
@@ -369,6 +370,26 @@ describe('the event log that castellan doctor compares with the tables', () => {
     expect(await look(place)).toEqual([
       { verdict: 'finding', message: expect.stringContaining('sealed heads of 1 chains') as string },
     ]);
+    rmSync(place, { recursive: true });
+  });
+
+  it('OP-567 is a finding if a sealed head of audit-heads.jsonl was changed, also without its MAC', async () => {
+    await app.newTenant();
+    await app.settled();
+    const place = scratchFolder('doctor-changed-heads');
+    mkdirSync(place, { recursive: true });
+    await new HeadSealer({ ...app.services, config: { ...app.config, dataDir: place } }).sealAll();
+    const path = join(place, 'audit-heads.jsonl');
+    const sealed = readFileSync(path, 'utf8');
+    expect(await look(place)).toMatchObject([{ verdict: 'fine' }]);
+    for (const changed of ['"sequence":99', `"hash":"${'0'.repeat(64)}"`, '"position":"99"']) {
+      const field = changed.split(':')[0]!;
+      writeFileSync(path, sealed.replace(new RegExp(`${field}:(?:\\d+|"[^"]*")`), changed));
+      expect([changed, await look(place)]).toEqual([
+        changed,
+        [{ verdict: 'finding', message: expect.stringContaining('sealed heads of 1 chains') as string }],
+      ]);
+    }
     rmSync(place, { recursive: true });
   });
 

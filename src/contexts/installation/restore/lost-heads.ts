@@ -1,5 +1,5 @@
 import { SealFile } from '../../audit/seal-file.ts';
-import { sealsInLog } from '../../audit/seals.ts';
+import { sealsInLog, textOfSeal } from '../../audit/seals.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import type { EventStore } from '../../../platform/eventstore/port.ts';
 
@@ -9,15 +9,15 @@ export interface LostHeadsDependencies {
 }
 
 /**
- * Chains with sealed heads in the file that the log does not contain, each with the highest such sequence. Changes
- * nothing.
+ * Chains with sealed heads in the file that the log does not contain, or not like this, each with the highest such
+ * sequence. Changes nothing.
  */
 export async function lostHeads({ config, store }: LostHeadsDependencies): Promise<ReadonlyMap<TenantId, number>> {
   const file = new SealFile(config.dataDir);
   const lost = new Map<TenantId, number>();
   for (const owner of file.owners()) {
-    const held = await macsInLog(store, owner);
-    const sequences = file.sealsOf(owner).flatMap(({ mac, sequence }) => (held.has(mac) ? [] : [sequence ?? 0]));
+    const held = await textsInLog(store, owner);
+    const sequences = file.sealsOf(owner).flatMap((seal) => (held.has(textOfSeal(seal)) ? [] : [seal.sequence ?? 0]));
     if (sequences.length > 0) lost.set(owner, Math.max(...sequences));
   }
   return lost;
@@ -28,15 +28,14 @@ export async function setAsideLostHeads(services: LostHeadsDependencies): Promis
   const lost = await lostHeads(services);
   const file = new SealFile(services.config.dataDir);
   for (const owner of lost.keys()) {
-    const held = await macsInLog(services.store, owner);
-    file.setAside(({ tenantId, mac }) => tenantId === owner && !held.has(mac));
+    const held = await textsInLog(services.store, owner);
+    file.setAside((seal) => seal.tenantId === owner && !held.has(textOfSeal(seal)));
   }
   return lost;
 }
 
-async function macsInLog(store: LostHeadsDependencies['store'], owner: TenantId): Promise<ReadonlySet<unknown>> {
-  const macs = new Set<unknown>();
-  for await (const seal of sealsInLog(store, owner, await store.head()))
-    macs.add((seal as { mac?: unknown } | undefined)?.mac);
-  return macs;
+async function textsInLog(store: LostHeadsDependencies['store'], owner: TenantId): Promise<ReadonlySet<string>> {
+  const texts = new Set<string>();
+  for await (const seal of sealsInLog(store, owner, await store.head())) texts.add(textOfSeal(seal));
+  return texts;
 }
