@@ -7,7 +7,7 @@ export interface Readiness {
   readonly ready: boolean;
   /** Read models that are behind the event log; also empty if that is unknown. */
   readonly lagging: readonly string[];
-  /** Why nothing is served, if event log, tables and keys do not match. */
+  /** Why not, if nothing else says so: event log, tables and keys do not match, or nobody can tell what lags. */
   readonly reason?: string;
 }
 
@@ -16,6 +16,7 @@ const FRESH_MS = 1_000;
 /** A bad result is cached for a shorter time, so that recovery shows soon. */
 const UNWELL_FRESH_MS = 250;
 const CALL_TIMEOUT_MS = 700;
+const LAG_UNKNOWN = 'the progress of the read models is unknown: the database did not say it in time';
 
 export interface StateSources {
   readonly probes: readonly Probe[];
@@ -56,7 +57,9 @@ export class ServiceState {
       const ready = health.status !== 'unhealthy' && waitsFor?.length === 0;
       const names = (behind ?? []).map(({ name }) => name);
       const log = health.dependencies['event_log'];
-      const reason = log?.status === 'unhealthy' ? log.message : undefined;
+      const doubt = log?.status === 'unhealthy' ? log.message : undefined;
+      // What is unhealthy is the reason already.
+      const reason = doubt ?? (behind || health.status === 'unhealthy' ? undefined : LAG_UNKNOWN);
       // While the log is in doubt everything stands still: its names would hide the reason.
       return { status: health.status, ready, lagging: reason ? [] : names, ...(reason ? { reason } : {}) };
     };

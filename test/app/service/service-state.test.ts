@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Probe } from '../../../src/platform/observability/health.ts';
+import { Unhealthy, type Probe } from '../../../src/platform/observability/health.ts';
 import { ServiceState, type StateSources } from '../../../src/app/operations/service-state.ts';
 
 const never = () => new Promise<never>(() => undefined);
 const well = async () => undefined;
+const UNKNOWN = 'the progress of the read models is unknown: the database did not say it in time';
 const probe = (name: string, critical: boolean, check: Probe['check']): Probe => ({ name, critical, check });
 const stateOf = (probes: readonly Probe[], over: Partial<StateSources> = {}) =>
   new ServiceState({ probes, lagging: async () => [], projects: true, measure: async () => undefined, ...over });
@@ -27,7 +28,26 @@ describe('the response to probes', () => {
 
   it('is not ready, and no failure, if the progress of the read models is unknown', async () => {
     const state = stateOf([probe('postgres', true, well)], { lagging: () => Promise.reject(new Error('away')) });
-    expect(await state.readiness()).toEqual({ status: 'healthy', ready: false, lagging: [] });
+    expect(await state.readiness()).toEqual({ status: 'healthy', ready: false, lagging: [], reason: UNKNOWN });
+  });
+
+  it('gives the same reason if their progress is not known in time', async () => {
+    const state = stateOf([probe('postgres', true, well)], { lagging: never });
+    vi.useFakeTimers();
+    const late = state.readiness();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(await Promise.race([late, undefined])).toEqual({
+      status: 'healthy',
+      ready: false,
+      lagging: [],
+      reason: UNKNOWN,
+    });
+  });
+
+  it('gives the doubt of the log as the reason before any other', async () => {
+    const doubted = probe('event_log', true, () => Promise.reject(new Unhealthy('the log is another one')));
+    const state = stateOf([doubted], { lagging: () => Promise.reject(new Error('away')) });
+    expect(await state.readiness()).toMatchObject({ ready: false, reason: 'the log is another one' });
   });
 
   it('stays ready without dependencies that only degrade', async () => {

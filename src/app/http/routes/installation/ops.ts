@@ -84,7 +84,8 @@ export const opsRoutes: RouteGroup<OpsRouteDependencies> = {
       access: openAccess('none'),
       summary: 'Check that the process is ready for requests',
       otherwise: { 503: readinessView },
-      description: '503 if it is not, with the read models that lag behind the event log.',
+      description:
+        '503 if it is not, with the read models that lag behind the event log, or with the reason if their progress is unknown or the log is in doubt.',
       response: readinessView,
       handle: async ({ services, reply }) => {
         const readiness = await services.state.readiness();
