@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
-import { keptPair } from '../../contexts/certificates/server-certificate.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import { UnusableCluster } from '../../platform/embedded/failed.ts';
@@ -13,6 +12,7 @@ import { requireHost, tryToListen } from '../http/trial-listening.ts';
 import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { requireWritable } from '../config/data-directory.ts';
 import { completeness, databaseServer, examineDatabase, keys, licenses, type GivenKeys } from './examined-database.ts';
+import { examineCertificate } from './examined-certificate.ts';
 import { examineHeads, examineLog } from './examined-log.ts';
 import { diskSpaceOf } from './disk-space.ts';
 import { advice, fine, finding, unknown, type Examined } from './examined.ts';
@@ -31,8 +31,6 @@ const CALL_TIMEOUT_MS = 10_000;
 /** Another program at the port may accept the connection and stay silent. */
 const LIVE_MS = 2_000;
 const FREE_BYTES = 1024 ** 3;
-const EXPIRY_DAYS = 30;
-const DAY_MS = 86_400_000;
 /** Node 20 has had no security updates since 2026-04-30. */
 const SUPPORTED_NODE = 22;
 
@@ -51,7 +49,7 @@ export async function examine(config: Config, given: GivenKeys): Promise<readonl
     ['event store', () => eventStore(config)],
     ['redis', () => redis(config)],
     ['object storage', () => objects(config)],
-    ['tls certificate', () => [certificate(config.dataDir)]],
+    ['tls certificate', () => [examineCertificate(config.dataDir)]],
   ];
   const results = await Promise.all(
     checks.map(async ([check, look]) => {
@@ -177,13 +175,4 @@ async function objects(config: Config): Promise<readonly Examined[]> {
     const remedy = isTrusted ? '' : '; plain HTTP and private addresses need S3_TRUSTED=true';
     return [finding(`S3_ENDPOINT ${endpoint}: ${error.message}${cause}${remedy}`)];
   }
-}
-
-function certificate(dataDir: string): Examined {
-  const kept = keptPair(dataDir);
-  if (!kept) return fine('none in DATA_DIR/tls: a self-signed one is created');
-  const { subject, validTo } = kept.certificate;
-  const days = Math.floor((Date.parse(validTo) - Date.now()) / DAY_MS);
-  const text = `${subject.replaceAll('\n', ', ')}, valid for ${days} days`;
-  return days < EXPIRY_DAYS ? finding(`${text}: renew it`) : fine(text);
 }

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:https';
 import { installedServerCertificate } from '../../../queries/certificates/installed-server-certificate.ts';
 import {
@@ -7,9 +8,7 @@ import {
 } from './domain/server-certificate.ts';
 import { orThrow } from '../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
-import { readCertificate } from '../../platform/pki/certificate.ts';
-import { describeCertificate, type CertificateDetails } from '../../platform/pki/certificate-details.ts';
-import { firstCertificate } from '../../platform/pki/pem.ts';
+import { namesOf, type CertificateDetails } from '../../platform/pki/certificate-details.ts';
 import { serverCertificate, type ServerCertificateDependencies } from './server-certificate.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../platform/vault/vault.ts';
@@ -86,14 +85,14 @@ export class ListenerCertificate {
   }
 
   #note({ certificatePem }: Pair, source: ListenerStatus['source'] | undefined): void {
-    const { subject, issuer, expiresAt, serialNumber } = describeCertificate(
-      readCertificate(firstCertificate(certificatePem)),
-    );
+    // As OpenSSL reads it, which serves it: an operator's own may be of another version than those that we accept from others.
+    const certificate = new X509Certificate(certificatePem);
+    const { subject, issuer } = namesOf(certificate);
     this.#shown = {
       subject,
       issuer,
-      expiresAt,
-      serialNumber,
+      expiresAt: Date.parse(certificate.validTo),
+      serialNumber: certificate.serialNumber,
       source: source ?? (subject === issuer ? 'generated' : 'uploaded'),
     };
   }

@@ -17,14 +17,18 @@ export interface CertificateDetails {
 
 export const fingerprint = (der: Buffer): string => hash('sha256', der, 'hex');
 
-// Node writes one attribute per line and escapes line ends and commas in values.
+// Node writes one attribute per line and escapes line ends and commas in values. A name may also be empty.
 const oneLine = (name: string | undefined): string => (name ?? '').split('\n').join(', ');
 
+/** `O=Acme, CN=Acme CA`, as OpenSSL reads both names. */
+export const namesOf = ({ subject, issuer }: X509Certificate): Pick<CertificateDetails, 'subject' | 'issuer'> => ({
+  subject: oneLine(subject),
+  issuer: oneLine(issuer),
+});
+
 export function describeCertificate(certificate: Certificate): CertificateDetails {
-  const { subject, issuer } = new X509Certificate(certificate.der);
   return {
-    subject: oneLine(subject),
-    issuer: oneLine(issuer),
+    ...namesOf(new X509Certificate(certificate.der)),
     serialNumber: certificate.serialNumber,
     notBefore: certificate.notBefore,
     expiresAt: certificate.notAfter,

@@ -1,0 +1,67 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { X509Certificate } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { examination } from '../../../src/app/cli/doctor.ts';
+import { ListenerCertificate } from '../../../src/contexts/certificates/listener-certificate.ts';
+import { embed, encode, sequence, type Node } from '../../../src/platform/pki/der.ts';
+import { elements, readDer } from '../../../src/platform/pki/der-reader.ts';
+import { firstCertificate, pem } from '../../../src/platform/pki/pem.ts';
+import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
+
+/** Fields of the signed part of a certificate of version 3. */
+const [VERSION, SUBJECT, EXTENSIONS] = [0, 5, 7];
+
+const issued = (now = Date.now(), days = 400) =>
+  issueServerCertificate({ hostNames: ['castellan.example'], ipAddresses: [], now, days });
+
+const membersOf = (der: Buffer): Node[] => elements(readDer(der).content).map(embed);
+
+/** The same with other fields. Its signature is no longer right, which neither OpenSSL nor a listener looks at. */
+function altered(certificatePem: string, alter: (fields: Node[]) => Node[]): string {
+  const [signed, ...rest] = elements(readDer(firstCertificate(certificatePem)).content);
+  return pem('CERTIFICATE', encode(sequence(sequence(...alter(membersOf(signed!.der))), ...rest.map(embed))));
+}
+
+const firstVersion = (certificatePem: string): string =>
+  altered(certificatePem, (fields) => fields.filter((_, index) => index !== VERSION && index !== EXTENSIONS));
+const nameless = (certificatePem: string): string =>
+  altered(certificatePem, (fields) => fields.map((field, index) => (index === SUBJECT ? sequence() : field)));
+const otherLabel = (certificatePem: string): string => certificatePem.replaceAll('CERTIFICATE', 'X509 CERTIFICATE');
+
+describe('a certificate in DATA_DIR/tls that an operator made', () => {
+  const dataDir = scratchFolder('unusual-tls');
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  const put = (certificatePem: string, privateKeyPem: string) => {
+    mkdirSync(join(dataDir, 'tls'), { recursive: true });
+    writeFileSync(join(dataDir, 'tls/server.crt'), certificatePem);
+    writeFileSync(join(dataDir, 'tls/server.key'), privateKeyPem);
+  };
+  const listener = () =>
+    new ListenerCertificate({
+      config: { dataDir },
+      cache: { onEvent: () => undefined },
+      vitalReads: () => ({ one: () => Promise.resolve(undefined) }),
+    } as unknown as ConstructorParameters<typeof ListenerCertificate>[0]);
+  const judged = async () =>
+    (await examination({ DATA_DIR: dataDir, PORT: '0', TLS_PORT: '0' })).checks.find(
+      ({ check }) => check === 'tls certificate',
+    );
+
+  it.each([
+    ['of version 1, as `openssl x509 -req` makes it', firstVersion, 'CN=castellan.example'],
+    ['with an empty subject', nameless, ''],
+    ['with another label', otherLabel, 'CN=castellan.example'],
+  ])('is used, shown and fine for doctor: one %s', async (_, alter, subject) => {
+    const { certificatePem, privateKeyPem } = issued();
+    const unusual = alter(certificatePem);
+    put(unusual, privateKeyPem);
+    const certificate = listener();
+    expect(await certificate.begin()).toEqual({ certificatePem: unusual, privateKeyPem });
+    const { validTo, serialNumber } = new X509Certificate(certificatePem);
+    expect(certificate.status).toMatchObject({ subject, serialNumber, expiresAt: Date.parse(validTo) });
+    expect(await judged()).toMatchObject({ verdict: 'fine', message: expect.stringContaining(subject) as string });
+  });
+});
