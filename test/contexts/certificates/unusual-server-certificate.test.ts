@@ -64,4 +64,17 @@ describe('a certificate in DATA_DIR/tls that an operator made', () => {
     expect(certificate.status).toMatchObject({ subject, serialNumber, expiresAt: Date.parse(validTo) });
     expect(await judged()).toMatchObject({ verdict: 'fine', message: expect.stringContaining(subject) as string });
   });
+
+  it.each([
+    ['2020-05-01T00:00:00Z', 31, 'CN=castellan.example, expired on 2020-06-01: renew it'],
+    [
+      '2101-01-01T12:00:00Z',
+      400,
+      'CN=castellan.example, not valid before 2101-01-01: use one that is valid now, or correct the clock of this machine',
+    ],
+  ])('is a finding of doctor if it is not valid now: one of %s for %d days', async (from, days, message) => {
+    const { certificatePem, privateKeyPem } = issued(Date.parse(from), days);
+    put(certificatePem, privateKeyPem);
+    expect(await judged()).toEqual({ check: 'tls certificate', verdict: 'finding', message });
+  });
 });
