@@ -9,6 +9,7 @@ import { EventStoreUnavailable } from '../../platform/eventstore/port.ts';
 import { unwritablePath } from '../../platform/objects/storage-full.ts';
 import { NotAFile } from '../../platform/file-content.ts';
 import { Unseen } from '../../platform/is-found.ts';
+import { UnusableFolder } from '../../platform/usable-folder.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 
 const SENTENCES = [
@@ -40,7 +41,7 @@ export function describeStartError(error: unknown): string {
  * cluster that is none, or something else in the place of a file. A further start would be refused, too.
  */
 export const isLasting = (error: unknown): boolean =>
-  [WrongMasterKey, WrongAuditKey, UnusableHost, UnusablePair, UnusableCluster, NotAFile].some(
+  [WrongMasterKey, WrongAuditKey, UnusableHost, UnusablePair, UnusableCluster, UnusableFolder, NotAFile].some(
     (kind) => error instanceof kind,
   ) ||
   (error instanceof Unseen && error.isLasting);

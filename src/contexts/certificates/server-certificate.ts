@@ -7,6 +7,8 @@ import { ConfigError } from '../../platform/config-error.ts';
 import { issueServerCertificate } from '../../platform/pki/server-certificate.ts';
 import { fileText, NotAFile } from '../../platform/file-content.ts';
 import { isFound, leadsNowhere } from '../../platform/is-found.ts';
+import { mayWrite } from '../../platform/may-write.ts';
+import { requireUsableFolder } from '../../platform/usable-folder.ts';
 
 export interface ServerCertificateDependencies {
   readonly config: { readonly dataDir: string };
@@ -44,11 +46,24 @@ const filesIn = (folder: string): Files => ({
 });
 
 /**
- * An operator may have put their own pair there. A pair that cannot be used is reported, never replaced: `UnusablePair`, or
- * as `fileContent` says what is no file, or not to be seen. Undefined if there is none.
+ * The pair in DATA_DIR/tls, or undefined if there is none. Where a start would create or renew it, throws `UnusableFolder` or
+ * `UnusablePair` if it could not be written. Changes nothing.
  */
 export function keptPair(dataDir: string): KeptPair | undefined {
   const files = filesIn(folderIn(dataDir));
+  const kept = readPair(files);
+  if (kept && !isOursToRenew(kept.certificate)) return kept;
+  requireUsableFolder(folderIn(dataDir));
+  const closed = kept && [files.certificate, files.key].find((file) => !mayWrite(file));
+  if (closed !== undefined) throw new UnusablePair(files, `${closed} is to be renewed, and this user may not write it`);
+  return kept;
+}
+
+/**
+ * An operator may have put their own pair there. A pair that cannot be used is reported, never replaced: `UnusablePair`, or
+ * as `fileContent` says what is no file, or not to be seen. Undefined if there is none.
+ */
+function readPair(files: Files): KeptPair | undefined {
   const found = [files.certificate, files.key].filter(isThere);
   if (found.length === 0) return undefined;
   // Before one is called missing: what is in the place of the other may be the greater surprise.

@@ -5,7 +5,9 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { installedVersion } from '../../../src/platform/embedded/binaries.ts';
 import { hasSetpriv } from '../../../src/platform/embedded/launcher.ts';
 import { serverCertificate } from '../../../src/contexts/certificates/server-certificate.ts';
+import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
+import { PrivateAuthority } from '../../fixtures/eventstoredb/certificates.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
 const SOMEBODY = 65_534;
@@ -97,6 +99,45 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       give('tls/server.key');
       const sentence = hidden(join(dataDir, 'tls/server.key'));
       expect(run('src/cli.ts', 'doctor')).toEqual([3, [`??  tls certificate: ${sentence}`]]);
+    });
+
+    it('are a folder of TLS in which no pair could be created', () => {
+      const folder = join(dataDir, 'tls');
+      mkdirSync(folder, { mode: 0o755 });
+      give('tls');
+      const sentence = `${folder} is a folder in which this user may not write: use the user of the service, or give it to this one (chown -R)`;
+      expect(run('src/cli.ts', 'doctor')).toEqual([1, [`!!  tls certificate: ${sentence}`]]);
+    });
+
+    it('are a folder of TLS that holds a pair, and nothing need be written', () => {
+      const { certificatePem, privateKeyPem } = new PrivateAuthority().issue('castellan.example', {}, { days: 90 });
+      mkdirSync(join(dataDir, 'tls'), { mode: 0o755 });
+      writeFileSync(join(dataDir, 'tls/server.crt'), certificatePem);
+      writeFileSync(join(dataDir, 'tls/server.key'), privateKeyPem);
+      give('tls');
+      expect(run('src/cli.ts', 'doctor')).toEqual([0, []]);
+    });
+
+    it('are a pair of ours that is to be renewed', async () => {
+      await serverCertificate({ config: { dataDir } });
+      const almostOver = issueServerCertificate({
+        hostNames: ['localhost'],
+        ipAddresses: ['127.0.0.1', '::1'],
+        now: Date.now() - 350 * 86_400_000,
+        days: 365,
+      });
+      writeFileSync(join(dataDir, 'tls/server.crt'), almostOver.certificatePem);
+      writeFileSync(join(dataDir, 'tls/server.key'), almostOver.privateKeyPem);
+      chmodSync(join(dataDir, 'tls/server.crt'), 0o644);
+      give('tls/server.crt');
+      expect(run('src/cli.ts', 'doctor')).toEqual([
+        1,
+        [
+          expect.stringContaining(
+            `${join(dataDir, 'tls/server.crt')} is to be renewed, and this user may not write it`,
+          ),
+        ],
+      ]);
     });
 
     it('are closed to others by a start, also one that is refused later, and not by doctor', () => {

@@ -100,6 +100,22 @@ describe('the certificate in DATA_DIR/tls', () => {
     ]);
   });
 
+  const nothingButAFolder = 'put the folder in its place, or remove it, and an empty one is created';
+  it.each([
+    ['a file', (path: string) => writeFileSync(path, ''), 'no folder'],
+    ['a link to nothing', (path: string) => symlinkSync('gone', path), 'a link to nothing'],
+  ])('is judged alike by start and doctor if its folder is %s', async (_how, damage, kind) => {
+    mkdirSync(dataDir, { recursive: true });
+    damage(join(dataDir, 'tls'));
+    const error: unknown = await current().catch((reason: unknown) => reason);
+    const message = `${join(dataDir, 'tls')} is ${kind}, where a folder must be: ${nothingButAFolder}`;
+    expect([isLasting(error), describeStartError(error)]).toEqual([true, message]);
+    const { checks } = await examination({ DATA_DIR: dataDir, PORT: '0', TLS_PORT: '0' });
+    expect(checks.filter(({ verdict }) => verdict === 'finding' || verdict === 'unknown')).toEqual([
+      { check: 'tls certificate', verdict: 'finding', message },
+    ]);
+  });
+
   it('is not written through a link to nothing', async () => {
     mkdirSync(join(dataDir, 'tls'), { recursive: true });
     symlinkSync('gone', file('server.key'));
