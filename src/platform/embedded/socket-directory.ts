@@ -1,6 +1,7 @@
 import { chownSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { OsAccount } from './os-account.ts';
+import { socketIn } from './usable-cluster.ts';
 
 /** The port is only part of the socket file's name: no network port is used, so none can conflict. */
 export const SOCKET_PORT = 5432;
@@ -13,7 +14,7 @@ const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
  * one among the temporary files and records it in the data directory.
  */
 export function socketDirectory(dataDir: string, account: OsAccount | undefined): string {
-  const within = path.join(dataDir, 'socket');
+  const within = socketIn(dataDir);
   if (fits(within)) {
     mkdirSync(within, { recursive: true, mode: 0o700 });
     if (account) chownSync(within, account.uid, account.gid);
@@ -29,7 +30,7 @@ export function socketDirectory(dataDir: string, account: OsAccount | undefined)
 
 /** The socket folder of a data directory, without creating anything. */
 export function knownSocketDirectory(dataDir: string): string | undefined {
-  const within = path.join(dataDir, 'socket');
+  const within = socketIn(dataDir);
   return fits(within) ? within : recordedSocketDirectory(dataDir);
 }
 

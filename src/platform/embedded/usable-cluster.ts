@@ -3,11 +3,13 @@ import path from 'node:path';
 import { fileText, NotAFile } from '../file-content.ts';
 import { isFound, leadsNowhere, Unseen } from '../is-found.ts';
 import { mayWrite, mayWriteIn } from '../may-write.ts';
+import { noFolder } from '../usable-folder.ts';
 import { UnusableCluster } from './failed.ts';
 
 const ROOT = 0;
 
 export const clusterIn = (dataDir: string): string => path.join(dataDir, 'cluster');
+export const socketIn = (dataDir: string): string => path.join(dataDir, 'socket');
 export const lockIn = (dataDir: string): string => path.join(dataDir, 'owner.lock');
 
 /**
@@ -15,12 +17,12 @@ export const lockIn = (dataDir: string): string => path.join(dataDir, 'owner.loc
  * root or of a part. Nothing is wrong with one that is not there yet. Changes nothing.
  */
 export function requireUsableCluster(dataDir: string, installed: string): void {
-  if (leadsNowhere(dataDir)) throw new UnusableCluster(`cannot use ${dataDir}, which is a link to nothing: ${RESTORE}`);
+  requireFolder(dataDir, RESTORE);
   if (!isFound(dataDir)) return;
-  if (!statSync(dataDir).isDirectory())
-    throw new UnusableCluster(`cannot use ${dataDir}, which is no folder: ${RESTORE}`);
-  const [lock, cluster] = [lockIn(dataDir), clusterIn(dataDir)];
-  const foreign = !mayWriteIn(dataDir) ? dataDir : isFound(lock) && !mayWrite(lock) ? lock : ofSomebodyElse(cluster);
+  const [lock, cluster, socket] = [lockIn(dataDir), clusterIn(dataDir), socketIn(dataDir)];
+  const isSeen = mayWriteIn(dataDir);
+  if (isSeen) requireKinds(lock, socket, cluster);
+  const foreign = isSeen ? firstForeign(lock, socket, cluster) : dataDir;
   if (foreign !== undefined)
     throw new UnusableCluster(
       `cannot use ${foreign}, which this user may not change: use the user of the service, or give it ${dataDir} (chown -R)`,
@@ -29,6 +31,29 @@ export function requireUsableCluster(dataDir: string, installed: string): void {
 }
 
 const RESTORE = 'restore the folder from a backup';
+
+function requireKinds(lock: string, socket: string, cluster: string): void {
+  requireLockFile(lock);
+  requireFolder(socket, 'remove it, and a folder is created');
+  requireFolder(cluster, RESTORE);
+}
+
+function requireFolder(path: string, remedy: string): void {
+  const kind = noFolder(path);
+  if (kind !== undefined) throw new UnusableCluster(`cannot use ${path}, which is ${kind}: ${remedy}`);
+}
+
+/** To open a named pipe or a folder as the lock would wait without end, or fail. */
+function requireLockFile(lock: string): void {
+  const kind = leadsNowhere(lock) ? 'a link to nothing' : isFound(lock) && !statSync(lock).isFile() ? 'no file' : '';
+  if (kind) throw new UnusableCluster(`cannot use ${lock}, which is ${kind}: remove it, and a file is created`);
+}
+
+/** What this user may not use as the start does: it writes to the lock, and removes what is left in the folder of the socket. */
+function firstForeign(lock: string, socket: string, cluster: string): string | undefined {
+  if (isFound(lock) && !mayWrite(lock)) return lock;
+  return isFound(socket) && !mayWriteIn(socket) ? socket : ofSomebodyElse(cluster);
+}
 
 /** PostgreSQL refuses the cluster of another user. Root starts it as the user to whom the cluster belongs. */
 function ofSomebodyElse(cluster: string): string | undefined {

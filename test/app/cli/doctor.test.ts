@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -243,6 +244,36 @@ describe('castellan doctor', () => {
       /cannot use .*postgres, which is no folder: restore/,
     ],
     ['a link to nothing', () => symlinkSync('gone', join(folder, 'postgres')), /which is a link to nothing: restore/],
+    [
+      'a folder with a link to nothing in place of the cluster',
+      () => (mkdirSync(join(folder, 'postgres')), symlinkSync('gone', cluster)),
+      /cluster, which is a link to nothing: restore/,
+    ],
+    [
+      'a folder with a file in place of the cluster',
+      () => (mkdirSync(join(folder, 'postgres')), writeFileSync(cluster, '')),
+      /cluster, which is no folder: restore/,
+    ],
+    [
+      'a folder with a file in place of that of the socket',
+      () => (mkdirSync(join(folder, 'postgres')), writeFileSync(join(folder, 'postgres/socket'), '')),
+      /socket, which is no folder: remove it/,
+    ],
+    [
+      'a folder with a link to nothing in place of that of the socket',
+      () => (mkdirSync(join(folder, 'postgres')), symlinkSync('gone', join(folder, 'postgres/socket'))),
+      /socket, which is a link to nothing: remove it/,
+    ],
+    [
+      'a folder with a folder in place of its lock',
+      () => mkdirSync(join(folder, 'postgres/owner.lock'), { recursive: true }),
+      /owner\.lock, which is no file: remove it/,
+    ],
+    [
+      'a folder with a named pipe in place of its lock',
+      () => (mkdirSync(join(folder, 'postgres')), spawnSync('mkfifo', [join(folder, 'postgres/owner.lock')])),
+      /owner\.lock, which is no file: remove it/,
+    ],
     [
       'a part of a cluster',
       () => mkdirSync(cluster, { recursive: true }),

@@ -84,15 +84,19 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       expect(run('src/cli.ts', 'doctor')[1].filter((line) => line.includes('sealed heads'))).toEqual([]);
     });
 
-    it.each(['postgres', 'postgres/owner.lock'])('are those of the embedded database: %s', (name) => {
-      const path = join(dataDir, name);
-      if (name !== 'postgres') writeFileSync(path, '', { mode: 0o644 });
-      give(name);
-      const sentence = `the embedded PostgreSQL cannot use ${path}, which this user may not change: use the user of the service, or give it ${join(dataDir, 'postgres')} (chown -R)`;
-      expect(run('src/cli.ts', 'doctor')).toEqual([1, [`!!  postgresql: ${sentence}`]]);
-      expect(run('src/main.ts')).toEqual([2, [`castellan: ${sentence}`]]);
-      expect(run('src/cli.ts', 'tenant', 'list')[0]).toBe(3);
-    });
+    it.each(['postgres', 'postgres/owner.lock', 'postgres/socket'])(
+      'are those of the embedded database: %s',
+      (name) => {
+        const path = join(dataDir, name);
+        if (name.endsWith('socket')) mkdirSync(path, { mode: 0o755 });
+        if (name.endsWith('lock')) writeFileSync(path, '', { mode: 0o644 });
+        give(name);
+        const sentence = `the embedded PostgreSQL cannot use ${path}, which this user may not change: use the user of the service, or give it ${join(dataDir, 'postgres')} (chown -R)`;
+        expect(run('src/cli.ts', 'doctor')).toEqual([1, [`!!  postgresql: ${sentence}`]]);
+        expect(run('src/main.ts')).toEqual([2, [`castellan: ${sentence}`]]);
+        expect(run('src/cli.ts', 'tenant', 'list')[0]).toBe(3);
+      },
+    );
 
     it('are the key of TLS, which doctor does not overlook', async () => {
       await serverCertificate({ config: { dataDir } });
