@@ -5,7 +5,7 @@ import { rejectAfter } from '../../platform/observability/health.ts';
 import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import { UnusableCluster } from '../../platform/embedded/failed.ts';
 import { findEmbeddedPostgres, requireStartable } from '../../platform/embedded/postgres.ts';
-import { openObjects } from '../../platform/objects/open-objects.ts';
+import { objectsIn, openObjects } from '../../platform/objects/open-objects.ts';
 import { ConfigError } from '../../platform/config-error.ts';
 import { inUrl } from '../http/refused-listening.ts';
 import { requireHost, tryToListen } from '../http/trial-listening.ts';
@@ -19,6 +19,7 @@ import { advice, fine, finding, unknown, type Examined } from './examined.ts';
 import { describeStartError } from './start-error.ts';
 import { NotAFile } from '../../platform/file-content.ts';
 import { isFound } from '../../platform/is-found.ts';
+import { requireUsableFolder } from '../../platform/usable-folder.ts';
 import { mayWriteIn } from '../../platform/may-write.ts';
 
 export interface Diagnosis extends Examined {
@@ -164,7 +165,10 @@ async function redis({ redisUrl }: Config): Promise<readonly Examined[]> {
 }
 
 async function objects(config: Config): Promise<readonly Examined[]> {
-  if (!config.s3) return [fine('files in DATA_DIR/objects')];
+  if (!config.s3) {
+    requireUsableFolder(objectsIn(config.dataDir));
+    return [fine('files in DATA_DIR/objects')];
+  }
   try {
     await openObjects(config).get(objectKey('health', 'nothing'));
     return [fine('the bucket responds')];

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { noFolder } from '../usable-folder.ts';
 import {
   checkKey,
   checkPrefix,
@@ -44,12 +45,25 @@ export class DirectoryObjects implements ObjectStore {
 
   async get(key: string): Promise<Buffer | undefined> {
     checkKey(key);
-    return orUnavailable(() => unlessMissing(readFile(join(this.#root, key))));
+    return orUnavailable(async () => (await unlessMissing(readFile(join(this.#root, key)))) ?? this.#nothing());
   }
 
   async delete(key: string): Promise<void> {
     checkKey(key);
-    await orUnavailable(() => rm(join(this.#root, key), { force: true }));
+    await orUnavailable(async () => {
+      await rm(join(this.#root, key), { force: true });
+      this.#nothing();
+    });
+  }
+
+  /**
+   * What is not there is gone only if the directory can be looked at. Where a link leads to nothing, as without the mount behind it,
+   * the objects are elsewhere, and none of them has been deleted.
+   */
+  #nothing(): undefined {
+    const kind = noFolder(this.#root);
+    if (kind !== undefined) throw new Error(`${this.#root} is ${kind}, where a folder must be`);
+    return undefined;
   }
 
   async *list(prefix: string): AsyncIterable<StoredObject> {
@@ -58,8 +72,8 @@ export class DirectoryObjects implements ObjectStore {
   }
 
   async *#below(prefix: string): AsyncIterable<StoredObject> {
-    const entries = await orUnavailable(() =>
-      unlessMissing(readdir(join(this.#root, prefix), { withFileTypes: true })),
+    const entries = await orUnavailable(
+      async () => (await unlessMissing(readdir(join(this.#root, prefix), { withFileTypes: true }))) ?? this.#nothing(),
     );
     for (const entry of entries ?? []) {
       const name = `${prefix}${entry.name}`;

@@ -236,6 +236,22 @@ describe('castellan doctor', () => {
     expect(of('sealed heads')).toMatchObject([{ verdict: 'fine', message: '1 chains' }]);
   });
 
+  it.each([
+    ['no folder', (path: string) => writeFileSync(path, '')],
+    ['a link to nothing', (path: string) => symlinkSync('gone', path)],
+  ])('finds that the folder of the objects is %s', async (kind, make) => {
+    const path = join(folder, 'objects');
+    make(path);
+    const { of } = await verdictsOf(BASE);
+    expect(of('object storage')).toEqual([
+      {
+        check: 'object storage',
+        verdict: 'finding',
+        message: `${path} is ${kind}, where a folder must be: put the folder in its place, or remove it, and an empty one is created`,
+      },
+    ]);
+  });
+
   const cluster = join(folder, 'postgres', 'cluster');
   it.each([
     [

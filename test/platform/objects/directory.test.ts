@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DirectoryObjects } from '../../../src/platform/objects/directory-objects.ts';
+import { ObjectStoreUnavailable } from '../../../src/platform/objects/object-store.ts';
 import { objectsContract } from '../../contracts/objects.contract.ts';
 
 objectsContract('a directory', async () => {
@@ -18,6 +19,22 @@ objectsContract('a directory', async () => {
 });
 
 describe('objects in a directory', () => {
+  it.each([
+    ['a file', (path: string) => writeFile(path, '')],
+    ['a link to nothing', (path: string) => symlink('gone', path)],
+  ])('are unavailable, and neither missing nor deleted, if the directory is %s', async (_kind, make) => {
+    const parent = await mkdtemp('/tmp/castellan-objects-');
+    const root = join(parent, 'objects');
+    const objects = new DirectoryObjects(root);
+    expect(await objects.get('things/one')).toBeUndefined();
+    await objects.delete('things/one');
+    await make(root);
+    await expect(objects.get('things/one')).rejects.toThrow(ObjectStoreUnavailable);
+    await expect(objects.delete('things/one')).rejects.toThrow(ObjectStoreUnavailable);
+    await expect(objects.list('things/').next()).rejects.toThrow(ObjectStoreUnavailable);
+    await rm(parent, { recursive: true });
+  });
+
   it('are accessible to the service user only, and files that a crash left half written are never listed and are removed', async () => {
     const root = await mkdtemp('/tmp/castellan-objects-');
     const objects = new DirectoryObjects(root);
