@@ -65,7 +65,7 @@ function watch(child: ChildProcess, log: (line: string) => void): { reason: Prom
   let last = '';
   if (child.stderr) {
     createInterface({ input: child.stderr }).on('line', (line) => {
-      if (/(FATAL|PANIC|ERROR):|^setpriv/.test(line)) last = line.replace(/^.*?(FATAL|PANIC|ERROR): */, '');
+      if (/(FATAL|PANIC|ERROR):|^(setpriv|postgres):/.test(line)) last = line.replace(/^.*?(FATAL|PANIC|ERROR): */, '');
       log(line);
     });
   }

@@ -7,6 +7,8 @@ import { noFolder } from '../usable-folder.ts';
 import { UnusableCluster } from './failed.ts';
 
 const ROOT = 0;
+/** Rights of others, and of the group to write. */
+const FORBIDDEN = 0o027;
 
 export const clusterIn = (dataDir: string): string => path.join(dataDir, 'cluster');
 export const socketIn = (dataDir: string): string => path.join(dataDir, 'socket');
@@ -27,7 +29,10 @@ export function requireUsableCluster(dataDir: string, installed: string): void {
     throw new UnusableCluster(
       `cannot use ${foreign}, which this user may not change: use the user of the service, or give it ${dataDir} (chown -R)`,
     );
-  if (isFound(cluster)) requireVersion(cluster, installed);
+  if (!isFound(cluster)) return;
+  requireVersion(cluster, installed);
+  requireParts(cluster);
+  requirePrivate(cluster);
 }
 
 const RESTORE = 'restore the folder from a backup';
@@ -69,6 +74,28 @@ function requireVersion(cluster: string, installed: string): void {
   throw new UnusableCluster(
     `cannot use ${cluster}: it was made by PostgreSQL ${made}, and PostgreSQL ${ours} is installed: dump it with PostgreSQL ${made} and restore it into PostgreSQL ${ours}`,
   );
+}
+
+/** Without any of these no server starts, and it says so in words about itself. Backups of a part lack them. */
+const PARTS = ['global/pg_control', 'postgresql.conf', 'pg_hba.conf', 'base', 'pg_wal', 'pg_xact'];
+
+function requireParts(cluster: string): void {
+  const missing = PARTS.filter((part) => !isFound(path.join(cluster, part)));
+  if (missing.length > 0)
+    throw new UnusableCluster(`cannot use ${cluster}, which lacks ${missing.join(', ')}: ${RESTORE}`);
+}
+
+/** PostgreSQL runs neither as root nor on files that others may read. */
+function requirePrivate(cluster: string): void {
+  const { uid, mode } = statSync(cluster);
+  if (process.geteuid?.() === ROOT && uid === ROOT)
+    throw new UnusableCluster(
+      `cannot use ${cluster}, which belongs to root, and PostgreSQL may not run as root: give it to the user that it belonged to (chown -R), such as postgres or nobody`,
+    );
+  if ((mode & FORBIDDEN) !== 0)
+    throw new UnusableCluster(
+      `cannot use ${cluster}, which others may enter (mode ${(mode & 0o777).toString(8)}): set its mode to 700 (chmod)`,
+    );
 }
 
 function versionOf(cluster: string): string {

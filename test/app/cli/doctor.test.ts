@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import { startApp, type TestApp } from '../../dsl/app.ts';
 import type { Pool } from 'pg';
 import { findRedis, startRedis } from '../../dsl/redis.ts';
 import { makeNamedPipe } from '../../dsl/named-pipe.ts';
+import { imitateCluster } from '../../dsl/imitated-cluster.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { licensePublicKeyPem } from '../../dsl/licenses.ts';
 
@@ -290,6 +291,16 @@ describe('castellan doctor', () => {
       () => (mkdirSync(join(folder, 'postgres')), spawnSync('mkfifo', [join(folder, 'postgres/owner.lock')])),
       /owner\.lock, which is no file: remove it/,
     ],
+    [
+      'a cluster that others may enter',
+      () => (imitateCluster(cluster), chmodSync(cluster, 0o755)),
+      /cluster, which others may enter \(mode 755\): set its mode to 700/,
+    ],
+    ...['global/pg_control', 'postgresql.conf', 'pg_wal'].map((part): [string, () => unknown, RegExp] => [
+      `a cluster without ${part}`,
+      () => (imitateCluster(cluster), rmSync(join(cluster, part), { recursive: true })),
+      new RegExp(`cluster, which lacks ${part}: restore`),
+    ]),
     [
       'a part of a cluster',
       () => mkdirSync(cluster, { recursive: true }),

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { installedVersion } from '../../../src/platform/embedded/binaries.ts';
 import { hasSetpriv } from '../../../src/platform/embedded/launcher.ts';
 import { serverCertificate } from '../../../src/contexts/certificates/server-certificate.ts';
 import { issueServerCertificate } from '../../../src/platform/pki/server-certificate.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import { PrivateAuthority } from '../../fixtures/eventstoredb/certificates.ts';
+import { imitateCluster } from '../../dsl/imitated-cluster.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 
 const SOMEBODY = 65_534;
@@ -24,8 +24,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
       rmSync(dataDir, { recursive: true, force: true });
       mkdirSync(dataDir);
       readConfig({ DATA_DIR: dataDir });
-      mkdirSync(join(dataDir, 'postgres/cluster'), { recursive: true });
-      writeFileSync(join(dataDir, 'postgres/cluster/PG_VERSION'), installedVersion()!.split('.')[0]!);
+      imitateCluster(join(dataDir, 'postgres/cluster'));
     });
     afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
@@ -97,6 +96,16 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
         expect(run('src/cli.ts', 'tenant', 'list')[0]).toBe(3);
       },
     );
+
+    it('are a cluster of root, as which PostgreSQL does not run', () => {
+      const cluster = join(dataDir, 'postgres/cluster');
+      chownSync(cluster, 0, 0);
+      const sentence = expect.stringMatching(
+        /cluster, which belongs to root, and PostgreSQL may not run as root: give it/,
+      );
+      expect(run('src/cli.ts', 'doctor')).toEqual([1, [sentence]]);
+      expect(run('src/main.ts')).toEqual([2, [sentence]]);
+    });
 
     it('are the key of TLS, which doctor does not overlook', async () => {
       await serverCertificate({ config: { dataDir } });

@@ -31,7 +31,7 @@ describe('objects in a directory', () => {
     await make(root);
     await expect(objects.get('things/one')).rejects.toThrow(ObjectStoreUnavailable);
     await expect(objects.delete('things/one')).rejects.toThrow(ObjectStoreUnavailable);
-    await expect(objects.list('things/').next()).rejects.toThrow(ObjectStoreUnavailable);
+    await expect(objects.list('things/')[Symbol.asyncIterator]().next()).rejects.toThrow(ObjectStoreUnavailable);
     await rm(parent, { recursive: true });
   });
 
