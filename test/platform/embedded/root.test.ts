@@ -91,6 +91,8 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
         'src/platform/file-content.ts',
         'src/platform/is-found.ts',
         'src/platform/may-write.ts',
+        'src/platform/usable-folder.ts',
+        'src/platform/config-error.ts',
         'test/platform/embedded',
         'package.json',
       ]) {
