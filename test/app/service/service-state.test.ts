@@ -36,7 +36,7 @@ describe('the response to probes', () => {
     vi.useFakeTimers();
     const late = state.readiness();
     await vi.advanceTimersByTimeAsync(999);
-    expect(await Promise.race([late, undefined])).toEqual({
+    expect(await Promise.race([late, Promise.resolve()])).toEqual({
       status: 'healthy',
       ready: false,
       lagging: [],
