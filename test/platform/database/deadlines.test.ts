@@ -77,15 +77,15 @@ describe('a statement', () => {
 
   it('may take as long as responses keep coming, and as a transaction that is marked as patient', async () => {
     const proxy = await proxied();
-    const pool = poolVia(proxy.port);
+    const pool = poolVia(proxy.port, { silenceMillis: 600 });
     const client = await pool.connect();
     // Each response within the deadline, all of them together beyond it.
-    await Promise.all(Array.from({ length: 4 }, () => client.query('select pg_sleep(0.1)')));
+    await Promise.all(Array.from({ length: 4 }, () => client.query('select pg_sleep(0.2)')));
     client.release();
-    expect(
-      (await maintenanceQuery<{ done: number }>(pool, 5_000, 'select 1 as done, pg_sleep(0.5)')).rows,
-    ).toMatchObject([{ done: 1 }]);
-    expect(await failureOf(pool.query('select pg_sleep(0.5)'))).toBeInstanceOf(DatabaseTimeout);
+    expect((await maintenanceQuery<{ done: number }>(pool, 5_000, 'select 1 as done, pg_sleep(1)')).rows).toMatchObject(
+      [{ done: 1 }],
+    );
+    expect(await failureOf(pool.query('select pg_sleep(1)'))).toBeInstanceOf(DatabaseTimeout);
     await pool.end();
     await proxy.close();
   });
