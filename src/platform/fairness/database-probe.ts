@@ -34,6 +34,15 @@ export class DatabaseProbe {
     this.#loadMonitor.startAnew();
   }
 
+  get isSlowThroughout(): boolean {
+    return this.#loadMonitor.isSlowThroughout;
+  }
+
+  /** Takes the present times as usual: they are nobody's fault. */
+  acceptLatency(): void {
+    this.#loadMonitor.acceptLatency();
+  }
+
   /** The database is frozen or down. */
   get isHanging(): boolean {
     return this.#isSilentFor(HANG_MS);

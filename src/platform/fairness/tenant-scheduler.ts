@@ -12,6 +12,10 @@ const GROW = 1.04;
 /** Used near the share that caused the last overload. */
 const GROW_CAREFULLY = 1.01;
 const TICK_MS = 100;
+/** Short requests that are all slow for this long, beside the smallest share, are slow for another reason. */
+const IN_VAIN_MS = 2_000;
+/** The share after that: it grows from here, as tenants may be busy besides. */
+const SHARE_AFTER_VAIN = 4;
 /** A tenant without requests for this long no longer counts as competing. */
 const ABSENT_AFTER_MS = 10_000;
 const MAX_PAUSE_MS = 500;
@@ -68,6 +72,8 @@ export class TenantScheduler {
   /** The share during the last overload. */
   #overloadShare = MAX_SHARE;
   #wasOverloaded = false;
+  /** Since when the smallest share has not ended the overload. */
+  #inVainSince: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #tenants = 0;
 
@@ -209,14 +215,27 @@ export class TenantScheduler {
     const wasOverloaded = this.#wasOverloaded;
     this.#wasOverloaded = load === 'over';
     if (!this.#wasOverloaded) {
+      this.#inVainSince = undefined;
       this.#share = Math.min(MAX_SHARE, this.#share * (this.#share < this.#overloadShare / 2 ? GROW : GROW_CAREFULLY));
       return;
     }
     // If no tenant is busy, limiting tenants would not help.
     if (busiest < Math.min(1, this.#share) / 2) return;
     if (!wasOverloaded) this.#overloadShare = this.#share;
+    if (this.#share === MIN_SHARE) return this.#limitInVain();
     this.#share = Math.max(MIN_SHARE, this.#share * SHRINK);
     this.#database.startAnew();
+  }
+
+  /** Fewer requests of tenants do not make short requests faster, as with a slow network: the limit would only add to it. */
+  #limitInVain(): void {
+    const now = performance.now();
+    this.#inVainSince ??= now;
+    this.#database.startAnew();
+    if (now - this.#inVainSince < IN_VAIN_MS || !this.#database.isSlowThroughout) return;
+    this.#inVainSince = undefined;
+    [this.#share, this.#overloadShare] = [SHARE_AFTER_VAIN, MAX_SHARE];
+    this.#database.acceptLatency();
   }
 
   /** The busiest tenant's average number of concurrent requests since the last adjustment. */
@@ -239,6 +258,7 @@ export class TenantScheduler {
   }
 
   #tooBusy(): TooBusy {
-    return new TooBusy('requests of a tenant', { isOwnShare: !this.#database.wasSilent, retryAfterSeconds: 5 });
+    const isOwnShare = !this.#database.wasSilent && !this.#database.isSlowThroughout;
+    return new TooBusy('requests of a tenant', { isOwnShare, retryAfterSeconds: 5 });
   }
 }

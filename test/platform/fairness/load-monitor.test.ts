@@ -39,6 +39,23 @@ describe('load', () => {
     expect(loadMonitor.load).toBe('over');
   });
 
+  it('is judged by the latency that was accepted, until a faster response', () => {
+    const loadMonitor = new LoadMonitor();
+    let at = 0;
+    const observe = (...took: number[]) => took.forEach((ms) => loadMonitor.observe(ms, (at += 400)));
+    observe(0.5, 60, 61, 62, 63, 64);
+    expect([loadMonitor.load, loadMonitor.isSlowThroughout]).toEqual(['over', false]);
+    observe(60, 61, 62, 63);
+    expect([loadMonitor.load, loadMonitor.isSlowThroughout]).toEqual(['over', true]);
+    loadMonitor.acceptLatency();
+    observe(61, 62, 64, 63, 170);
+    expect([loadMonitor.load, loadMonitor.isSlowThroughout]).toEqual(['usual', false]);
+    observe(190, 190, 190);
+    expect(loadMonitor.load).toBe('over');
+    observe(1, 60, 60, 60);
+    expect(loadMonitor.load).toBe('over');
+  });
+
   it('is not detected below the duration of a tick of other work', () => {
     expect(strainAfter(0.1, 2.5, 3.6, 3.7)).toBe(false);
   });

@@ -4,19 +4,25 @@ import {
   TenantScheduler,
   type EndTenantSlot,
 } from '../../../src/platform/fairness/tenant-scheduler.ts';
+import { TooBusy } from '../../../src/platform/fairness/fair-limiter.ts';
 import type { TenantId } from '../../../src/platform/kernel/ids.ts';
 
 const [A, B] = ['tenant a', 'tenant b'] as TenantId[] as [TenantId, TenantId];
 
 describe('the tenant scheduler', () => {
   let probeMs = 0;
+  /** Of so many probes one is fast, as beside tenants that pause. */
+  let fastOf = Number.POSITIVE_INFINITY;
   let scheduler: TenantScheduler;
   beforeEach(() => {
     vi.useFakeTimers();
-    probeMs = 0;
-    scheduler = new TenantScheduler(() =>
-      probeMs === 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, probeMs)),
-    );
+    [probeMs, fastOf] = [0, Number.POSITIVE_INFINITY];
+    let probes = 0;
+    scheduler = new TenantScheduler(() => {
+      probes += 1;
+      if (probeMs === 0 || probes % fastOf === 0) return Promise.resolve();
+      return new Promise((resolve) => setTimeout(resolve, probeMs));
+    });
   });
   afterEach(() => {
     scheduler.close();
@@ -129,14 +135,38 @@ describe('the tenant scheduler', () => {
     expect(scheduler.share).toBeGreaterThan(30);
   });
 
-  it('limits nobody while the database does not respond', async () => {
-    await strained();
-    await ask(A, 'a4');
-    expect(names()).toEqual(['a1', 'a2', 'a3']);
-    probeMs = 60_000;
-    await vi.advanceTimersByTimeAsync(1_300);
-    for (let n = 5; n < 20; n += 1) await ask(A, `a${n}`);
-    expect(names()).toHaveLength(19);
+  /** A request of 50 ms, if there is room for it. */
+  async function work(tenant: TenantId, caller: string): Promise<void> {
+    try {
+      setTimeout(await scheduler.enter(tenant, caller), 50);
+    } catch (error) {
+      expect(error).toBeInstanceOf(TooBusy);
+    }
+  }
+
+  /** Both tenants ask for ten requests, ten times a second. */
+  async function busySeconds(seconds: number): Promise<void> {
+    for (let n = 0; n < seconds * 10; n += 1) {
+      for (const tenant of [A, B]) for (let k = 0; k < 10; k += 1) void work(tenant, `caller ${k}`);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+  }
+
+  it('limits tenants no longer if it does not make short requests faster, as with a slow network', async () => {
+    await busySeconds(1);
+    probeMs = 50;
+    await busySeconds(3);
+    expect(scheduler.share).toBeLessThan(1);
+    await busySeconds(15);
+    expect(scheduler.share).toBeGreaterThan(8);
+    probeMs = 160;
+    await busySeconds(6);
+    expect(scheduler.share).toBeLessThan(1);
+    probeMs = 1;
+    await busySeconds(1);
+    probeMs = 50;
+    await busySeconds(1);
+    expect(scheduler.share).toBeLessThan(1);
   });
 
   /** Whether each refusal of many requests blames the tenant. */
@@ -149,6 +179,30 @@ describe('the tenant scheduler', () => {
         return (error as { isOwnShare: boolean }).isOwnShare;
       }
     }).filter((isOwnShare) => isOwnShare !== undefined);
+
+  it('blames no tenant if all short requests are slow, also beside few requests', async () => {
+    await strained();
+    expect(new Set(refusals())).toEqual(new Set([true]));
+    await busySeconds(2);
+    expect(new Set(refusals())).toEqual(new Set([false]));
+  });
+
+  it('goes on limiting tenants as long as some short requests are fast', async () => {
+    await busySeconds(1);
+    [probeMs, fastOf] = [50, 7];
+    await busySeconds(30);
+    expect(scheduler.share).toBeLessThan(1);
+  });
+
+  it('limits nobody while the database does not respond', async () => {
+    await strained();
+    await ask(A, 'a4');
+    expect(names()).toEqual(['a1', 'a2', 'a3']);
+    probeMs = 60_000;
+    await vi.advanceTimersByTimeAsync(1_300);
+    for (let n = 5; n < 20; n += 1) await ask(A, `a${n}`);
+    expect(names()).toHaveLength(19);
+  });
 
   it('blames no tenant while the database hangs or is down', async () => {
     await strained();
@@ -192,6 +246,7 @@ describe('the tenant scheduler', () => {
 
   it('lets them wait longer than a person would', async () => {
     await strained();
+    fastOf = 7;
     const ended: string[] = [];
     for (let n = 0; n < 60; n += 1)
       for (const [caller, queue] of [
@@ -213,6 +268,7 @@ describe('the tenant scheduler', () => {
 
   it('refuses requests that wait too long, and those beyond the part of a tenant or a caller in the queue', async () => {
     await strained();
+    fastOf = 7;
     const refused: unknown[] = [];
     const enter = (caller: string) =>
       void Promise.resolve(scheduler.enter(A, caller)).catch((error: unknown) => refused.push(error));
