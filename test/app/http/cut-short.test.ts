@@ -6,6 +6,7 @@ import { appOf, PASSWORD, testConfig } from '../../dsl/app.ts';
 import { cheapPasswords } from '../../dsl/cheap-passwords.ts';
 import { freshDatabase, type FreshDatabase } from '../../dsl/database.ts';
 import { modelsTemplate } from '../../dsl/models-template.ts';
+import { newOrganization } from '../../dsl/organization.ts';
 import { scratchFolder } from '../../dsl/scratch.ts';
 import { login } from '../../dsl/second-factor.ts';
 
@@ -41,7 +42,8 @@ describe('OP-221: a request that is still worked on when the drain time is over'
     await holder.query('begin');
     await holder.query('select from refresh_tokens for update');
     const refreshed = app.anonymous.post('/api/v1/auth/refresh', { refreshToken });
-    await expect.poll(() => rows(`select from pg_stat_activity where wait_event_type = 'Lock'`)).toHaveLength(1);
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await expect.poll(() => rows(waiting)).toHaveLength(1);
     const closed = app.close();
     const { status, headers, body } = await refreshed;
     expect([status, headers.get('retry-after'), body.code]).toEqual([503, '2', 'service_unavailable']);
@@ -50,6 +52,29 @@ describe('OP-221: a request that is still worked on when the drain time is over'
     expect(await rows('select response_lost from refresh_tokens where spent_at is not null')).toEqual([
       { response_lost: true },
     ]);
+  });
+
+  it("gets the proofs back that an organization's administrator used for it", async () => {
+    const { app } = await start();
+    const org = await newOrganization(app);
+    const proofs = await Promise.all(Array.from({ length: 12 }, () => org.proof()));
+    await holder.query('begin');
+    await holder.query('lock table events in exclusive mode');
+    const asked = proofs.map((proof, n) =>
+      org.owner.post(
+        '/api/v1/org/admins',
+        { email: `a${n}@north.example`, displayName: 'A A', role: 'org_viewer' },
+        { headers: { 'x-reauth-token': proof } },
+      ),
+    );
+    await expect
+      .poll(() => rows(`select from one_time_tokens where purpose = 'org-reauth' and tries_left = 0`))
+      .toHaveLength(12);
+    const closed = app.close();
+    for (const { status } of await Promise.all(asked)) expect(status).toBe(503);
+    await holder.query('rollback');
+    await closed;
+    expect(await rows(`select from one_time_tokens where purpose = 'org-reauth' and tries_left = 1`)).toHaveLength(12);
   });
 
   it('gets 503 also while its body is still being sent', async () => {

@@ -116,8 +116,11 @@ describe('look-ups of one tick', () => {
       ),
     );
     const held = async () =>
-      (await release.query(`select count(*)::int as held from pg_locks where locktype = 'advisory' and not granted`))
-        .rows[0].held as number;
+      (
+        await release.query(
+          `select count(*)::int as held from pg_stat_activity where wait_event = 'advisory' and datname = current_database()`,
+        )
+      ).rows[0].held as number;
     await expect.poll(held).toBe(6);
     await look(reads[0]!, 1);
     await look(reads[2]!, 1);
