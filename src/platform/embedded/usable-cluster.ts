@@ -77,12 +77,27 @@ function requireVersion(cluster: string, installed: string): void {
 }
 
 /** Without any of these no server starts, and it says so in words about itself. Backups of a part lack them. */
-const PARTS = ['global/pg_control', 'postgresql.conf', 'pg_hba.conf', 'base', 'pg_wal', 'pg_xact'];
+const PARTS = ['global/pg_control', 'postgresql.conf', 'pg_hba.conf', 'base', 'pg_multixact', 'pg_wal', 'pg_xact'];
+/** Nor without these, which may be empty: some copies leave out empty folders. */
+const EMPTY_PARTS = [
+  'pg_commit_ts',
+  'pg_logical/mappings',
+  'pg_logical/snapshots',
+  'pg_notify',
+  'pg_replslot',
+  'pg_subtrans',
+  'pg_twophase',
+];
 
 function requireParts(cluster: string): void {
-  const missing = PARTS.filter((part) => !isFound(path.join(cluster, part)));
+  requireEach(PARTS, cluster, RESTORE);
+  requireEach(EMPTY_PARTS, cluster, 'create the folders for the user of the cluster (mode 700), or restore it');
+}
+
+function requireEach(parts: readonly string[], cluster: string, remedy: string): void {
+  const missing = parts.filter((part) => !isFound(path.join(cluster, part)));
   if (missing.length > 0)
-    throw new UnusableCluster(`cannot use ${cluster}, which lacks ${missing.join(', ')}: ${RESTORE}`);
+    throw new UnusableCluster(`cannot use ${cluster}, which lacks ${missing.join(', ')}: ${remedy}`);
 }
 
 /** PostgreSQL runs neither as root nor on files that others may read. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -299,6 +299,11 @@ describe('castellan doctor', () => {
       () => (imitateCluster(cluster), rmSync(join(cluster, part), { recursive: true })),
       new RegExp(`cluster, which lacks ${part}: restore`),
     ]),
+    [
+      'a cluster from a copy without empty folders',
+      () => (imitateCluster(cluster), ['pg_notify', 'pg_twophase'].forEach((part) => rmdirSync(join(cluster, part)))),
+      /cluster, which lacks pg_notify, pg_twophase: create the folders/,
+    ],
     [
       'a part of a cluster',
       () => mkdirSync(cluster, { recursive: true }),
