@@ -12,11 +12,12 @@ import {
 } from './domain/sealed-head.ts';
 import { auditVocabulary } from './domain/vocabulary.ts';
 import { system } from '../../platform/kernel/actor.ts';
-import { isFailure } from '../../platform/kernel/failure.ts';
+import { FailureError, isFailure } from '../../platform/kernel/failure.ts';
 import { copiedUpTo } from '../installation/log-copy/switch.ts';
 import type { TenantId } from '../../platform/kernel/ids.ts';
 import { replayChain, type ChainSource } from './chain-replay.ts';
 import { SealAlarms } from './seal-alarms.ts';
+import { SealRounds, type SealRoundsOptions } from './seal-rounds.ts';
 import { filedSealFault, type SealedLog } from './filed-seal-fault.ts';
 import type { FiledSeal } from './filed-seals.ts';
 import { damagedHeads, SealFile } from './seal-file.ts';
@@ -41,7 +42,6 @@ export interface HeadSealerDependencies {
   readonly families: readonly EventFamily[];
 }
 
-const EVERY_MS = 60_000;
 const HEADS = 'select tenant_id, sequence, hash from audit_log where position = 0';
 
 interface Head extends ChainHead {
@@ -52,7 +52,7 @@ const isNewerThan = (found: ReadonlyMap<TenantId, number>, { tenant_id: tenantId
   found.get(tenantId) !== sequence;
 
 /**
- * Seals the head of every chain that has moved, once a minute, and at shutdown what has moved since the start: in the log,
+ * Seals the head of every chain that has moved, once a minute, sooner after a failure, and at shutdown what has moved since the start: in the log,
  * and in a file outside both databases. After that, earlier entries cannot be changed without the key, not even in log and table alike.
  *
  * Each head is recomputed from the log since the previous seal. A head that does not match is reported and never
@@ -69,11 +69,15 @@ export class HeadSealer {
   #hasComparedFile = false;
   /** The heads at the start; undefined if they could not be read. */
   #atStart: Promise<ReadonlyMap<TenantId, number> | undefined> = Promise.resolve(new Map());
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
+  readonly #rounds: SealRounds;
 
-  constructor(services: HeadSealerDependencies, alarms = new SealAlarms()) {
+  constructor(services: HeadSealerDependencies, alarms = new SealAlarms(), options: SealRoundsOptions = {}) {
     this.#services = services;
+    this.#rounds = new SealRounds(
+      () => this.#round(new Map()),
+      (error, isRepeated) => this.#failed(error, isRepeated),
+      options,
+    );
     services.trust.onDoubt(() => {
       this.#sealed.clear();
       this.#hasComparedFile = false;
@@ -89,13 +93,13 @@ export class HeadSealer {
 
   /** Compares the file at once: if log and tables went back together, it is what still tells. */
   start(): void {
-    if (this.#timer) return;
-    this.#timer = setInterval(() => void this.sealAll(), EVERY_MS).unref();
+    if (this.#rounds.isStarted) return;
+    this.#rounds.start();
     this.#atStart = this.#heads().then(
       (heads) => new Map(heads.map((head) => [head.tenant_id, head.sequence])),
       () => undefined,
     );
-    void this.#next(async () => {
+    void this.#rounds.next(async () => {
       this.#reportDamage();
       if (this.#services.trust.holds) await this.#alarmOfMissing([], this.#file.byOwner());
     });
@@ -106,27 +110,26 @@ export class HeadSealer {
    * it was not there long enough to tell whether the log is the right one.
    */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#rounds.stop();
     const found = await this.#atStart;
     const moved = found && (await this.#heads().catch(() => [])).filter((head) => isNewerThan(found, head));
     if (moved && moved.length > 0) await this.sealAll(found);
-    await this.#running;
+    await this.#rounds.next(async () => {});
   }
 
   /** Seals all heads, except those that were `found` and have not moved. */
   sealAll(found: ReadonlyMap<TenantId, number> = new Map()): Promise<void> {
-    return this.#next(async () => {
-      await this.#sealMoved(found);
-      if (this.#services.trust.holds) this.#alarms.looked(Date.now());
-    });
+    return this.#rounds.next(() => this.#round(found));
   }
 
-  #next(work: () => Promise<void>): Promise<void> {
-    this.#running = this.#running.then(work).catch((error: unknown) => {
-      this.#alarms.failed(error);
-      this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
-    });
-    return this.#running;
+  async #round(found: ReadonlyMap<TenantId, number>): Promise<void> {
+    await this.#sealMoved(found);
+    if (this.#services.trust.holds) this.#alarms.looked(Date.now());
+  }
+
+  #failed(error: unknown, isRepeated: boolean): void {
+    this.#alarms.failed(error);
+    if (!isRepeated) this.#services.log.error({ reason: (error as Error).message }, 'audit heads could not be sealed');
   }
 
   async #heads(): Promise<readonly Head[]> {
@@ -212,7 +215,8 @@ export class HeadSealer {
     if (position === undefined) return this.#alarm(tenantId, 'log and audit table contradict each other');
     const seal = sealHead(key, tenantId, head, position, before);
     const outcome = await executor.execute(sealAuditHead, seal, { tenantId, actor: system('audit-head-sealer') });
-    // Another process was faster, or the store is unavailable. The next round sees the outcome.
+    if (isFailure(outcome) && outcome.kind === 'unavailable') throw new FailureError(outcome);
+    // Another process was faster. The next round sees the outcome.
     return isFailure(outcome) || outcome.events.length === 0 ? undefined : seal;
   }
 

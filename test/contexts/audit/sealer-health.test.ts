@@ -7,6 +7,7 @@ import type { FiledSeal } from '../../../src/contexts/audit/filed-seals.ts';
 import { HeadSealer } from '../../../src/contexts/audit/head-sealer.ts';
 import { SealAlarms } from '../../../src/contexts/audit/seal-alarms.ts';
 import { SealFile } from '../../../src/contexts/audit/seal-file.ts';
+import { temporarilyUnavailable } from '../../../src/platform/kernel/failure.ts';
 import { isFound } from '../../../src/platform/is-found.ts';
 import { aDay, ACME } from './audited-vault.ts';
 import { openSealing } from './sealing.ts';
@@ -67,6 +68,40 @@ describe('sealed heads outside the databases that cannot be used', async () => {
     await sealer.sealAll();
     expect(alarms.impairment()).toBeUndefined();
     expect(new SealFile(dataDir).sealsOf(ACME).map(({ sequence }) => sequence)).toEqual([4, 7]);
+  });
+
+  it('make /health report an outage no longer than it lasts, and the log once', async () => {
+    const alarms = new SealAlarms();
+    const logged: string[] = [];
+    const log = { ...services.log, error: (_: object, message: string) => logged.push(message) };
+    let failures = 3;
+    const { projector } = services.database;
+    const failing = Object.assign(Object.create(projector) as typeof projector, {
+      query: (sql: string) => ((failures -= 1) >= 0 ? Promise.reject(new Error('away')) : projector.query(sql)),
+    });
+    const database = { ...services.database, projector: failing };
+    const sealer = new HeadSealer({ ...services, log, database } as unknown as ServiceContainer, alarms, {
+      againMs: 20,
+    });
+    sealer.start();
+    await sealer.sealAll();
+    expect(alarms.impairment()).toContain('the latest attempt failed');
+    await expect.poll(() => alarms.allSealedAt).toEqual(expect.any(Number));
+    expect([alarms.impairment(), logged]).toEqual([undefined, ['audit heads could not be sealed']]);
+    await sealer.stop();
+  });
+
+  it('make /health report a store that is away', async () => {
+    const alarms = new SealAlarms();
+    await aDay(application, 1, 7);
+    await application.project();
+    const unavailable = { execute: () => Promise.resolve(temporarilyUnavailable()) };
+    const sealer = new HeadSealer({ ...services, executor: unavailable } as unknown as ServiceContainer, alarms);
+    await sealer.sealAll();
+    expect([alarms.impairment(), alarms.allSealedAt]).toEqual([
+      expect.stringContaining('the latest attempt failed'),
+      undefined,
+    ]);
   });
 
   it('make /health report without details that something else failed', async () => {
