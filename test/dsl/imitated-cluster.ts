@@ -5,8 +5,18 @@ import { installedVersion } from '../../src/platform/embedded/binaries.ts';
 const SOMEBODY = 65_534;
 
 const FOLDERS = [
-  ...['global', 'base', 'pg_commit_ts', 'pg_logical/mappings', 'pg_logical/snapshots', 'pg_multixact', 'pg_notify'],
-  ...['pg_replslot', 'pg_subtrans', 'pg_twophase', 'pg_wal', 'pg_xact'],
+  'base',
+  'global',
+  'pg_commit_ts',
+  'pg_logical/mappings',
+  'pg_logical/snapshots',
+  'pg_multixact',
+  'pg_notify',
+  'pg_replslot',
+  'pg_subtrans',
+  'pg_twophase',
+  'pg_wal',
+  'pg_xact',
 ];
 
 /**
