@@ -40,8 +40,8 @@ export class ServiceState {
 
   constructor({ probes, lagging, projects, measure }: StateSources) {
     const check = new HealthCheck(probes);
-    const known = onceAtATime(lagging);
-    const taken = onceAtATime(measure);
+    const known = onceOrTwice(lagging);
+    const taken = onceOrTwice(measure);
     this.health = freshly(
       () => check.run(),
       ({ status }) => status !== 'unhealthy',
@@ -90,8 +90,18 @@ function freshly<T>(ask: () => Promise<T>, isWell: (result: T) => boolean): () =
   };
 }
 
-/** Joins work that is already running, even if earlier callers no longer wait for it. */
-function onceAtATime<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () => (running ??= work().finally(() => (running = undefined)));
+/**
+ * Joins work that is already running, even if earlier callers no longer wait for it. Work for which they waited in vain begins a
+ * second time, and no third: it may be that only the connection of the first is silent.
+ */
+function onceOrTwice<T>(work: () => Promise<T>): () => Promise<T> {
+  const running: { readonly result: Promise<T>; readonly since: number }[] = [];
+  return () => {
+    const latest = running.at(-1);
+    const isLate = latest !== undefined && performance.now() - latest.since >= CALL_TIMEOUT_MS;
+    if (latest && !(isLate && running.length === 1)) return latest.result;
+    const begun = { since: performance.now(), result: work().finally(() => running.splice(running.indexOf(begun), 1)) };
+    running.push(begun);
+    return begun.result;
+  };
 }

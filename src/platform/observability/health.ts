@@ -33,6 +33,8 @@ export class Unhealthy extends Error {}
 
 /** Load balancers and monitors wait about a second. */
 const TIMEOUT_MS = 700;
+/** A second check may be well where only the connection of the first is silent. */
+const CHECKS_AT_ONCE = 2;
 
 /** The state of one dependency at the time of `last_check`. */
 interface Checked {
@@ -43,11 +45,8 @@ interface Checked {
 /** Checks all dependencies at once; one that does not respond in time is down (docs/requirements/operations.md). */
 export class HealthCheck {
   readonly #probes: readonly Probe[];
-  /**
-   * Checks still running. A probe is not repeated before it ends: checks of a frozen peer would pile up, each on a
-   * connection.
-   */
-  readonly #pending = new Map<Probe, Promise<unknown>>();
+  /** How many checks of a probe are still running. Those of a frozen peer would pile up, each on a connection. */
+  readonly #pending = new Map<Probe, number>();
 
   constructor(probes: readonly Probe[]) {
     this.#probes = probes;
@@ -77,21 +76,26 @@ export class HealthCheck {
       last_check: new Date().toISOString(),
       ...(message ? { message } : {}),
     });
-    if (this.#pending.has(probe)) return done('unhealthy', 'unavailable');
-    const checking = Promise.resolve().then(() => probe.check());
-    const ended = checking
-      .then(
-        () => undefined,
-        () => undefined,
-      )
-      .finally(() => this.#pending.delete(probe));
-    this.#pending.set(probe, ended);
+    if (this.#running(probe) >= CHECKS_AT_ONCE) return done('unhealthy', 'unavailable');
     try {
-      const impairment = await rejectAfter(TIMEOUT_MS, checking);
+      const impairment = await rejectAfter(TIMEOUT_MS, this.#check(probe));
       return impairment ? done('degraded', impairment) : done('healthy');
     } catch (error) {
       // A driver's message may name hosts and users.
       return done('unhealthy', error instanceof Unhealthy ? error.message : 'unavailable');
+    }
+  }
+
+  #running(probe: Probe): number {
+    return this.#pending.get(probe) ?? 0;
+  }
+
+  async #check(probe: Probe): Promise<string | undefined> {
+    this.#pending.set(probe, this.#running(probe) + 1);
+    try {
+      return await probe.check();
+    } finally {
+      this.#pending.set(probe, this.#running(probe) - 1);
     }
   }
 }

@@ -82,13 +82,34 @@ describe('the response to probes', () => {
     expect(asked).toBe(1);
   });
 
-  it('sends no second request to a peer that has not responded to the first', async () => {
+  /** Longer than a response is cached. */
+  const later = () => new Promise((resolve) => setTimeout(resolve, 300));
+
+  it('sends no third request to a peer that has not responded to two', async () => {
     let asked = 0;
-    const state = stateOf([probe('postgres', true, () => ((asked += 1), never()))]);
-    for (let n = 0; n < 3; n += 1) {
-      expect((await state.health()).status).toBe('unhealthy');
-      await new Promise((resolve) => setTimeout(resolve, 300)); // Longer than a response is cached.
+    const silent = () => ((asked += 1), never());
+    const state = stateOf([probe('postgres', true, silent)], { lagging: silent });
+    for (let n = 0; n < 4; n += 1) {
+      expect((await state.readiness()).ready).toBe(false);
+      await later();
     }
-    expect(asked).toBe(1);
+    expect(asked).toBe(4);
+  });
+
+  it('is well again, at the second look, if only the connection of the first is silent', async () => {
+    const silentOnce = <T>(result: T) => {
+      let asked = 0;
+      return () => ((asked += 1) === 1 ? never() : Promise.resolve(result));
+    };
+    const state = stateOf([probe('postgres', true, silentOnce(undefined))], {
+      lagging: silentOnce([]),
+      measure: silentOnce(undefined),
+    });
+    const all = () => Promise.all([state.readiness(), state.measured()]);
+    expect(await all()).toMatchObject([{ ready: false }, false]);
+    for (let n = 0; n < 3; n += 1) {
+      await later();
+      expect(await all()).toEqual([{ status: 'healthy', ready: true, lagging: [] }, true]);
+    }
   });
 });
