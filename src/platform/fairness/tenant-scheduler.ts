@@ -2,20 +2,9 @@ import type { TenantId } from '../kernel/ids.ts';
 import { TooBusy } from './fair-limiter.ts';
 import { FairQueue } from './fair-queue.ts';
 import { DatabaseProbe } from './database-probe.ts';
+import { TenantShare } from './tenant-share.ts';
 
-/** Concurrent requests per tenant when there is no overload: practically unlimited. */
-const MAX_SHARE = 32;
-/** One request at a time, followed by a pause of the same length. */
-const MIN_SHARE = 0.5;
-const SHRINK = 0.5;
-const GROW = 1.04;
-/** Used near the share that caused the last overload. */
-const GROW_CAREFULLY = 1.01;
 const TICK_MS = 100;
-/** Short requests that are all slow for this long, beside the smallest share, are slow for another reason. */
-const IN_VAIN_MS = 2_000;
-/** The share after that: it grows from here, as tenants may be busy besides. */
-const SHARE_AFTER_VAIN = 4;
 /** A tenant without requests for this long no longer counts as competing. */
 const ABSENT_AFTER_MS = 10_000;
 const MAX_PAUSE_MS = 500;
@@ -68,23 +57,19 @@ export class TenantScheduler {
   readonly #present = new Map<string, Presence>();
   readonly #waiting = new FairQueue<Waiter>();
   readonly #database: DatabaseProbe;
-  #share = MAX_SHARE;
-  /** The share during the last overload. */
-  #overloadShare = MAX_SHARE;
-  #wasOverloaded = false;
-  /** Since when the smallest share has not ended the overload. */
-  #inVainSince: number | undefined;
+  readonly #share: TenantShare;
   #timer: NodeJS.Timeout | undefined;
   #tenants = 0;
 
   /** `probe` sends a short query to the database. */
   constructor(probe: () => Promise<unknown>) {
     this.#database = new DatabaseProbe(probe, WAIT_MS);
+    this.#share = new TenantShare(this.#database);
   }
 
   /** Concurrent requests per tenant. Below one: one at a time, with a pause after each. */
   get share(): number {
-    return this.#share;
+    return this.#share.size;
   }
 
   get waiting(): number {
@@ -157,7 +142,7 @@ export class TenantScheduler {
   }
 
   #mayBegin({ working, resting }: Presence): boolean {
-    return !this.#areCompeting || working + resting < Math.max(1, Math.floor(this.#share));
+    return !this.#areCompeting || working + resting < Math.max(1, Math.floor(this.share));
   }
 
   #begin(presence: Presence): EndTenantSlot {
@@ -179,13 +164,13 @@ export class TenantScheduler {
   }
 
   #rest(presence: Presence, took: number): void {
-    if (this.#share >= 1 || !this.#areCompeting) return;
+    if (this.share >= 1 || !this.#areCompeting) return;
     presence.resting += 1;
     const over = () => {
       presence.resting -= 1;
       if (this.#waiting.size > 0) this.#serve();
     };
-    setTimeout(over, Math.min(MAX_PAUSE_MS, took * (1 / this.#share - 1))).unref();
+    setTimeout(over, Math.min(MAX_PAUSE_MS, took * (1 / this.share - 1))).unref();
   }
 
   #serve(): void {
@@ -201,41 +186,11 @@ export class TenantScheduler {
     const busiest = this.#busiest();
     this.#removeAbsent();
     // While the database hangs, no tenant is the cause.
-    if (!this.#areCompeting || this.#database.isHanging) [this.#share, this.#overloadShare] = [MAX_SHARE, MAX_SHARE];
-    else this.#adjust(busiest);
+    if (!this.#areCompeting || this.#database.isHanging) this.#share.reset();
+    else this.#share.adjust(busiest);
     if (this.#areCompeting) void this.#database.probeOnce();
     this.#serve();
     if (this.#present.size === 0) this.close();
-  }
-
-  /** Each smaller share is judged by probes that were sent under it: older ones would halve it again and again. */
-  #adjust(busiest: number): void {
-    const { load } = this.#database;
-    if (load === 'unknown') return;
-    const wasOverloaded = this.#wasOverloaded;
-    this.#wasOverloaded = load === 'over';
-    if (!this.#wasOverloaded) {
-      this.#inVainSince = undefined;
-      this.#share = Math.min(MAX_SHARE, this.#share * (this.#share < this.#overloadShare / 2 ? GROW : GROW_CAREFULLY));
-      return;
-    }
-    // If no tenant is busy, limiting tenants would not help.
-    if (busiest < Math.min(1, this.#share) / 2) return;
-    if (!wasOverloaded) this.#overloadShare = this.#share;
-    if (this.#share === MIN_SHARE) return this.#limitInVain();
-    this.#share = Math.max(MIN_SHARE, this.#share * SHRINK);
-    this.#database.startAnew();
-  }
-
-  /** Fewer requests of tenants do not make short requests faster, as with a slow network: the limit would only add to it. */
-  #limitInVain(): void {
-    const now = performance.now();
-    this.#inVainSince ??= now;
-    this.#database.startAnew();
-    if (now - this.#inVainSince < IN_VAIN_MS || !this.#database.isSlowThroughout) return;
-    this.#inVainSince = undefined;
-    [this.#share, this.#overloadShare] = [SHARE_AFTER_VAIN, MAX_SHARE];
-    this.#database.acceptLatency();
   }
 
   /** The busiest tenant's average number of concurrent requests since the last adjustment. */
