@@ -73,10 +73,11 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
     it.each(['', '.next', '.dropped'])('are sealed heads that can only be read: audit-heads.jsonl%s', (suffix) => {
       const file = join(dataDir, `audit-heads.jsonl${suffix}`);
       writeFileSync(file, '', { mode: 0o644 });
-      expect(run('src/cli.ts', 'doctor')).toEqual([0, []]);
+      if (suffix === '') expect(run('src/cli.ts', 'doctor')).toEqual([0, []]);
       give(`audit-heads.jsonl${suffix}`);
       const sentence = `${file} cannot be written by this user, so that heads are not sealed: give it to the user of the service (chown)`;
       expect(run('src/cli.ts', 'doctor')).toEqual([1, [`!!  sealed heads: ${sentence}`]]);
+      if (suffix !== '') return;
       // Another user than that of the service, to whom the data directory belongs: this is no finding of the heads.
       chmodSync(dataDir, 0o755);
       give('.');
@@ -93,7 +94,7 @@ describe.runIf(process.getuid?.() === 0 && hasSetpriv())(
         const sentence = `the embedded PostgreSQL cannot use ${path}, which this user may not change: use the user of the service, or give it ${join(dataDir, 'postgres')} (chown -R)`;
         expect(run('src/cli.ts', 'doctor')).toEqual([1, [`!!  postgresql: ${sentence}`]]);
         expect(run('src/main.ts')).toEqual([2, [`castellan: ${sentence}`]]);
-        expect(run('src/cli.ts', 'tenant', 'list')[0]).toBe(3);
+        if (name === 'postgres') expect(run('src/cli.ts', 'tenant', 'list')[0]).toBe(3);
       },
     );
 
