@@ -102,6 +102,7 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
     });
 
     it('reports that it is unavailable, without the reason', async () => {
+      await bench.objects.look();
       await bench.breakIt();
       const key = someKey();
       for (const asked of [
@@ -109,6 +110,7 @@ export function objectsContract(place: string, start: () => Promise<ObjectsBench
         () => bench.objects.get(key),
         () => bench.objects.delete(key),
         () => keysOf(objectPrefix('things')),
+        () => bench.objects.look(),
       ]) {
         const error = await asked().then(
           () => undefined,

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.ts';
 import { rejectAfter } from '../../platform/observability/health.ts';
-import { objectKey, ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
+import { ObjectStoreUnavailable } from '../../platform/objects/object-store.ts';
 import { UnusableCluster } from '../../platform/embedded/failed.ts';
 import { findEmbeddedPostgres, requireStartable } from '../../platform/embedded/postgres.ts';
 import { objectsIn, openObjects } from '../../platform/objects/open-objects.ts';
@@ -170,7 +170,7 @@ async function objects(config: Config): Promise<readonly Examined[]> {
     return [fine('files in DATA_DIR/objects')];
   }
   try {
-    await openObjects(config).get(objectKey('health', 'nothing'));
+    await openObjects(config).look();
     return [fine('the bucket responds')];
   } catch (error) {
     if (!(error instanceof ObjectStoreUnavailable)) throw error;

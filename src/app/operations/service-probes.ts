@@ -6,7 +6,7 @@ import type { LogTrust } from '../../platform/eventstore/log-trust.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
 import { Unhealthy, type Probe } from '../../platform/observability/health.ts';
 import type { Jobs } from '../../platform/jobs/jobs.ts';
-import { objectKey, type ObjectStore } from '../../platform/objects/object-store.ts';
+import type { ObjectStore } from '../../platform/objects/object-store.ts';
 import type { Projector } from '../../platform/projector/projector.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 import type { TenantDataKeys } from '../../platform/vault/tenant-data-keys.ts';
@@ -26,9 +26,6 @@ export interface ProbedServices {
   /** Fingerprint of this process's master key. */
   readonly fingerprint: string;
 }
-
-/** Nothing is stored under this key. "Not found" shows that the storage is reachable and accepts the credentials. */
-const NOTHING = objectKey('health', 'nothing');
 
 /** Object storage may charge for requests, and `/health` is open to everyone: probe at most this often. */
 const OBJECTS_ASKED_MS = 10_000;
@@ -93,9 +90,9 @@ function logDoubt({ doubt }: LogTrust): string | undefined {
 /** Without object storage, only storing and showing screenshots fails. */
 const reachable = (objects: ObjectStore): Promise<string | undefined> =>
   Promise.race([
-    objects.get(NOTHING).then(
+    objects.look().then(
       () => undefined,
-      () => 'the object storage cannot be reached',
+      () => 'the object storage cannot be used',
     ),
     sleep(OBJECTS_ANSWER_MS, 'the object storage does not respond', { ref: false }),
   ]);

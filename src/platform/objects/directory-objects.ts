@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { noFolder } from '../usable-folder.ts';
+import { noFolder, requireUsableFolder } from '../usable-folder.ts';
 import {
   checkKey,
   checkPrefix,
@@ -64,6 +64,10 @@ export class DirectoryObjects implements ObjectStore {
     const kind = noFolder(this.#root);
     if (kind !== undefined) throw new Error(`${this.#root} is ${kind}, where a folder must be`);
     return undefined;
+  }
+
+  async look(): Promise<void> {
+    await orUnavailable(async () => requireUsableFolder(this.#root));
   }
 
   async *list(prefix: string): AsyncIterable<StoredObject> {

@@ -57,6 +57,8 @@ export interface ObjectStore {
    * not be included.
    */
   list(prefix: string): AsyncIterable<StoredObject>;
+  /** Rejects if objects can be neither stored nor read now, as far as that can be told without storing one. */
+  look(): Promise<void>;
 }
 
 /** Refuses an invalid name or size, for all adapters. */

@@ -4,6 +4,7 @@ import {
   checkPrefix,
   checkPut,
   isObjectKey,
+  objectKey,
   ObjectStoreUnavailable,
   type ObjectStore,
   type StoredObject,
@@ -15,6 +16,9 @@ export interface S3Settings extends S3Bucket {
   /** The operator trusts the endpoint: it may have a private address and use plain HTTP. */
   readonly isTrusted: boolean;
 }
+
+/** Nothing is stored under this key. "Not found" shows that the storage is reachable and accepts the credentials. */
+const NOTHING = objectKey('health', 'nothing');
 
 const MAX_IN_A_PAGE = 1_000;
 
@@ -49,6 +53,10 @@ export class S3Objects implements ObjectStore {
     checkKey(key);
     const { status } = await this.#ask({ method: 'DELETE', key });
     if (status !== 204 && status !== 200 && status !== 404) throw refused(status);
+  }
+
+  async look(): Promise<void> {
+    await this.get(NOTHING);
   }
 
   async *list(prefix: string): AsyncIterable<StoredObject> {

@@ -1,6 +1,9 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Keyring } from '../../../src/platform/vault/keyring.ts';
 import { startApp, type TestApp } from '../../dsl/app.ts';
+import { scratchFolder } from '../../dsl/scratch.ts';
 import { mountFault, SmallDisk } from '../../faults/harness/small-disk.ts';
 
 describe('/health and /ready', () => {
@@ -60,11 +63,25 @@ describe('/health and /ready', () => {
       status: 200,
       body: {
         status: 'degraded',
-        dependencies: { objects: { status: 'degraded', message: 'the object storage cannot be reached' } },
+        dependencies: { objects: { status: 'degraded', message: 'the object storage cannot be used' } },
       },
     });
     await app.settled();
     await says('/ready', { status: 200, body: { ready: true } });
+  });
+
+  it('report degraded but ready while objects cannot be stored in DATA_DIR', async () => {
+    app = await startApp();
+    await says('/health', { body: { dependencies: { objects: { status: 'healthy' } } } });
+    await app.close();
+    const dataDir = scratchFolder('health-objects');
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(join(dataDir, 'objects'), '');
+    app = await startApp({ dataDir });
+    await says('/health', {
+      body: { dependencies: { objects: { status: 'degraded', message: 'the object storage cannot be used' } } },
+    });
+    rmSync(dataDir, { recursive: true });
   });
 
   it.skipIf(mountFault)(`report degraded but ready while the disk of DATA_DIR is full${mountFault}`, async () => {

@@ -32,6 +32,7 @@ describe('objects in a directory', () => {
     await expect(objects.get('things/one')).rejects.toThrow(ObjectStoreUnavailable);
     await expect(objects.delete('things/one')).rejects.toThrow(ObjectStoreUnavailable);
     await expect(objects.list('things/')[Symbol.asyncIterator]().next()).rejects.toThrow(ObjectStoreUnavailable);
+    await expect(objects.look()).rejects.toThrow(ObjectStoreUnavailable);
     await rm(parent, { recursive: true });
   });
 
