@@ -31,6 +31,9 @@ function givenRole(): string {
 /** Wrong settings stay wrong at the next start: supervisors need not try again (decision 0098). */
 const USAGE = 2;
 
+/** More than a busy event loop takes to read what has arrived. */
+const REFUSE_MS = 250;
+
 function settings(): Config {
   try {
     return readConfig(process.env, askedRole());
@@ -58,7 +61,7 @@ async function main(): Promise<void> {
   // 7 s more than the drain time: what stops after requests and jobs gets 5 s, and what is left then 1 s together.
   superviseProcess({
     log,
-    stop: () => application.stop().finally(() => tracing?.stop()),
+    stop: () => application.stop({ refuseMs: REFUSE_MS }).finally(() => tracing?.stop()),
     withinMs: config.drainMs + 7_000,
   });
   const { store, trust } = application.services;

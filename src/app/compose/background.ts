@@ -60,6 +60,8 @@ export interface Background extends Pick<
 
 /** Requests wait for this long. If Redis takes longer, the process counts alone (`http/plugins/rate-counters.ts`). */
 const REDIS_ANSWER_MS = 250;
+/** A connection that has been silent for this long is made anew. */
+const REDIS_SILENT_MS = 5_000;
 
 /** Background jobs and the external services that they call. */
 export function openBackground(
@@ -177,6 +179,7 @@ export function openBackground(
         enableOfflineQueue: false,
         connectTimeout: 2_000,
         commandTimeout: REDIS_ANSWER_MS,
+        socketTimeout: REDIS_SILENT_MS,
         retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
       })
     : undefined;

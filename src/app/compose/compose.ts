@@ -1,3 +1,4 @@
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { openBackground, type Background } from './background.ts';
@@ -25,7 +26,15 @@ export interface Application {
   readonly app: FastifyInstance;
   /** Addresses of the two listeners; empty if there are none. */
   readonly addresses: { readonly http: string; readonly tls: string };
-  stop(): Promise<void>;
+  stop(options?: StopOptions): Promise<void>;
+}
+
+export interface StopOptions {
+  /**
+   * Milliseconds for which the listeners stay open, and refuse. What clients have sent before a stop may not have been read: it
+   * would get no response. Default: none.
+   */
+  readonly refuseMs?: number;
 }
 
 /** The composition root: the only place that knows every part. Parts are stopped in reverse order of their start. */
@@ -34,11 +43,28 @@ export async function compose(config: Config, options: ComposeOptions = {}): Pro
   const closers: (() => Promise<unknown> | void)[] = [];
   const stop = () => stopInOrder(closers.splice(0).reverse(), config.drainMs + AFTER_DRAIN_MS, log);
   try {
-    return { ...(await build({ config, options, log, onStop: (close) => void closers.push(close) })), stop };
+    const built = await build({ config, options, log, onStop: (close) => void closers.push(close) });
+    const stopAfter = async ({ refuseMs = 0 }: StopOptions = {}) => {
+      if (refuseMs > 0) {
+        built.app.refuseNewRequests();
+        await whatHasArrivedIsRead(refuseMs);
+      }
+      await stop();
+    };
+    return { ...built, stop: stopAfter };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Of the event loop: in one it accepts connections, and reads from them in the next. */
+const ROUNDS = 10;
+
+/** A busy event loop may not have read anything within a time alone. */
+async function whatHasArrivedIsRead(withinMs: number): Promise<void> {
+  await sleep(withinMs);
+  for (let round = 0; round < ROUNDS; round += 1) await immediate();
 }
 
 /**

@@ -1,5 +1,6 @@
 import argon2 from 'argon2';
 import { randomBytes, randomInt } from 'node:crypto';
+import { FairLimiter, type ResourceShares } from '../../platform/fairness/fair-limiter.ts';
 import { HashingLimiter, type HashingReservation, type HashingSource } from './hashing-limiter.ts';
 
 /** OWASP Password Storage Cheat Sheet: Argon2id with m = 19 MiB, t = 2, p = 1. */
@@ -18,6 +19,20 @@ export type Argon2Cost = Readonly<{
  */
 const LIMITS = { atOnce: 3, waiting: 256, waitingPerTenant: 64 } as const;
 
+/**
+ * Fewer than the attempts of a source that lock it (decision 0026): requests with the right password, each of which counts until
+ * it is known to be right, must not lock each other out.
+ */
+const ATTEMPTS: ResourceShares = {
+  what: 'password checks of one account',
+  atOnce: 1_024,
+  perKey: 2,
+  waiting: 1_024,
+  waitingPerKey: 64,
+  waitMs: 10_000,
+  isShort: true,
+};
+
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
 
 /** Same form and parameters as any other hash, but of no known password. */
@@ -29,6 +44,7 @@ export class Passwords {
   readonly #cost: Argon2Cost;
   readonly #dummyHash: string;
   readonly #limiter = new HashingLimiter(LIMITS);
+  readonly #attempts = new FairLimiter(ATTEMPTS);
 
   constructor(cost: Argon2Cost = ARGON2) {
     this.#cost = cost;
@@ -38,6 +54,11 @@ export class Passwords {
   /** Reserves a place for a check, before anything is recorded about it. Throws `TooManyWaiting`. */
   reserve(source?: HashingSource): HashingReservation {
     return this.#limiter.reserve(source);
+  }
+
+  /** Runs an attempt on an account when few others of its source are under way. Rejects with `TooBusy`. */
+  inTurn<T>(account: string, source: string, attempt: () => Promise<T>): Promise<T> {
+    return this.#attempts.run(`${account} ${source}`, attempt);
   }
 
   hash(password: string): Promise<string> {

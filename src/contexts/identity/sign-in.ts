@@ -120,11 +120,22 @@ export const executionContextOf = (account: KnownAccount) => ({ tenantId: accoun
  * which costs the same.
  *
  * Returns the counted attempt. Throws 401 for an unknown account or a wrong password, 403 for the right password of a
- * locked account, and `TooManyWaiting` before an attempt is taken.
+ * locked account, and `TooManyWaiting` or `TooBusy` before an attempt is taken.
  *
  * The attempt still counts afterwards: the caller decides whether to refund or forgive it.
  */
-export async function verifyAccountPassword(
+export function verifyAccountPassword(
+  services: SignInDependencies,
+  account: AttemptedAccount,
+  findHash: () => Promise<Buffer | undefined>,
+  password: string,
+): Promise<CountedAttempt> {
+  return services.passwords.inTurn(account.accountDigest, account.source, () =>
+    attemptPassword(services, account, findHash, password),
+  );
+}
+
+async function attemptPassword(
   services: SignInDependencies,
   account: AttemptedAccount,
   findHash: () => Promise<Buffer | undefined>,

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compose } from '../../../src/app/compose/compose.ts';
@@ -11,6 +15,26 @@ import { scratchFolder } from '../../dsl/scratch.ts';
 import { login } from '../../dsl/second-factor.ts';
 
 const DRAIN_MS = 1_000;
+
+/** Sends 30 requests on connections of their own, creates a file, and prints how each response begins. */
+const CLIENT = `
+const net = require('node:net');
+const [port, file] = process.argv.slice(1);
+const ask = () => new Promise((resolve) => {
+  const socket = net.connect(Number(port), '127.0.0.1', () => socket.write('GET /live HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n', () => (sent += 1)));
+  socket.once('data', (data) => resolve(data.toString().slice(0, 12)));
+  socket.once('error', (error) => resolve(error.code));
+  socket.once('close', () => resolve('closed'));
+});
+let sent = 0;
+const all = Array.from({ length: 30 }, ask);
+const timer = setInterval(() => {
+  if (sent < all.length) return;
+  clearInterval(timer);
+  require('node:fs').writeFileSync(file, '');
+}, 5);
+Promise.all(all).then((each) => console.log(JSON.stringify(each)));
+`;
 
 describe('OP-221: a request that is still worked on when the drain time is over', () => {
   let database: FreshDatabase;
@@ -89,6 +113,20 @@ describe('OP-221: a request that is still worked on when the drain time is over'
     await app.anonymous.get('/live');
     const closed = app.close();
     expect((await sent).status).toBe(503);
+    await closed;
+  });
+
+  it('gets a response also if it had not been read when the stop began', async () => {
+    const { app } = await start();
+    const isSent = join(scratchFolder('cut-short-client'), 'sent');
+    mkdirSync(dirname(isSent), { recursive: true });
+    const client = promisify(execFile)(process.execPath, ['-e', CLIENT, new URL(app.url).port, isSent]);
+    // Meanwhile the service accepts and reads nothing.
+    const until = Date.now() + 30_000;
+    while (!existsSync(isSent) && Date.now() < until);
+    const closed = app.application.stop({ refuseMs: 250 });
+    expect(JSON.parse((await client).stdout)).toEqual(Array.from({ length: 30 }, () => 'HTTP/1.1 503'));
+    rmSync(dirname(isSent), { recursive: true });
     await closed;
   });
 });

@@ -9,6 +9,7 @@ import { freePort } from '../../dsl/free-port.ts';
 import { PASSWORD, startApp } from '../../dsl/app.ts';
 import { enrolledDevice } from '../../dsl/enrolled-device.ts';
 import { freshDatabase } from '../../dsl/database.ts';
+import { stallingProxy } from '../../dsl/stalling-proxy.ts';
 import { findRedis, startRedis } from '../../dsl/redis.ts';
 import { z } from 'zod';
 
@@ -45,6 +46,21 @@ describe.runIf(findRedis())('Redis', () => {
     await expect.poll(async () => (await app.anonymous.get('/health')).body.status, PATIENTLY).toBe('healthy');
     device.client.close();
     await app.close();
+    await redis.stop();
+  });
+
+  it('is reached on new connections where the open ones have become silent', async () => {
+    const redis = await startRedis();
+    const { hostname: host, port } = new URL(redis.url);
+    const proxy = await stallingProxy({ host, port: Number(port) });
+    const app = await startApp({ redisUrl: `redis://127.0.0.1:${proxy.port}`, drainMs: 2_000 });
+    const health = async () => (await app.anonymous.get('/health')).body.dependencies.redis.status as string;
+    await expect.poll(health, PATIENTLY).toBe('healthy');
+    proxy.stall();
+    await expect.poll(health, PATIENTLY).toBe('unhealthy');
+    await expect.poll(health, PATIENTLY).toBe('healthy');
+    await app.close();
+    await proxy.close();
     await redis.stop();
   });
 

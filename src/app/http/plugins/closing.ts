@@ -3,6 +3,13 @@ import { finished } from 'node:stream/promises';
 import type { FastifyInstance } from 'fastify';
 import { FailureError, temporarilyUnavailable } from '../../../platform/kernel/failure.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** From now on, before the listeners close, too: what is on its way to them is not lost. */
+    refuseNewRequests(): void;
+  }
+}
+
 /** What a client may still send of the body of a refused request. A connection that ends before that loses the refusal. */
 const REST_OF_BODY_MS = 2_000;
 
@@ -13,6 +20,7 @@ const REST_OF_BODY_MS = 2_000;
  */
 export function refuseWhileClosing(app: FastifyInstance): void {
   let isClosing = false;
+  app.decorate('refuseNewRequests', () => void (isClosing = true));
   app.addHook('preClose', (done) => {
     isClosing = true;
     done();

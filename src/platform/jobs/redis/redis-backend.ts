@@ -12,6 +12,8 @@ import { Outbox } from './outbox.ts';
 const PREFIX = 'castellan';
 /** A caller waits: a job that Redis does not accept in this time is stored in the database instead. */
 const COMMAND_MS = 2_000;
+/** Longer than a worker waits for the next job in one command (10 s). */
+const SILENT_MS = 30_000;
 
 /** Jobs in Redis, for installations with more jobs than PostgreSQL can handle. */
 export class RedisJobBackend implements JobBackend {
@@ -27,9 +29,10 @@ export class RedisJobBackend implements JobBackend {
       maxRetriesPerRequest: 1,
       commandTimeout: COMMAND_MS,
       connectTimeout: COMMAND_MS,
+      socketTimeout: SILENT_MS,
     });
-    // A worker waits for Redis without a limit.
-    this.#consumer = new Redis(url, { maxRetriesPerRequest: null });
+    // A worker waits for Redis without a limit, but not on a connection that is dead.
+    this.#consumer = new Redis(url, { maxRetriesPerRequest: null, socketTimeout: SILENT_MS });
     const warnings = new RepeatedWarnings(log);
     for (const client of [this.#producer, this.#consumer])
       client.on('error', (error) => warnings.warn({ reason: error.message }, 'the connection to Redis failed'));

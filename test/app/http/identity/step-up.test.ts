@@ -222,3 +222,28 @@ describe('a change of who controls an account', () => {
     }
   });
 });
+
+describe('concurrent requests with the right password', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+  const statuses = async (ask: () => Promise<TestResponse>) =>
+    new Set((await Promise.all(Array.from({ length: 24 }, ask))).map(({ status }) => status));
+
+  it('do not lock each other out of a session', async () => {
+    const { admin } = await app.newTenant();
+    const proof = () => admin.post('/api/v1/admin/verify-password', { password: PASSWORD });
+    for (let n = 0; n < 2; n += 1) expect(await statuses(proof)).toEqual(new Set([200]));
+  });
+
+  it('do not lock each other out of an account, and wrong ones are counted', async () => {
+    const acme = await app.newTenant();
+    const signIn = (password: string) => () =>
+      app.anonymous.post('/api/v1/auth/login', { email: acme.email, password, tenantId: acme.tenantId });
+    expect(await statuses(signIn(PASSWORD))).toEqual(new Set([200]));
+    expect(await statuses(signIn('wrong-Password-7'))).toEqual(new Set([401]));
+    expect((await signIn(PASSWORD)()).status).toBe(401);
+  });
+});
