@@ -16,6 +16,7 @@ import { PostgresPersonKeys } from '../../platform/vault/postgres-person-keys.ts
 import { PostgresVault } from '../../platform/vault/postgres-vault.ts';
 import { TenantDataKeys } from '../../platform/vault/tenant-data-keys.ts';
 import { countAppend } from '../operations/append-metrics.ts';
+import { requireNoLostCluster } from '../operations/lost-database.ts';
 import { openKeys, prepareDatabase } from './prepare-database.ts';
 import type { CompositionContext } from './composition-context.ts';
 
@@ -72,6 +73,7 @@ export async function openStorage(composition: CompositionContext): Promise<Stor
 
 async function databaseOf({ config, log, onStop }: CompositionContext): Promise<DatabaseConfig> {
   if (config.databaseUrl) return connectionOf(config.databaseUrl);
+  requireNoLostCluster(config);
   const embedded = await startEmbeddedPostgres({
     dataDir: join(config.dataDir, 'postgres'),
     log: (line) => log.debug({ module: 'postgres' }, line),

@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { keptPair } from '../../contexts/certificates/server-certificate.ts';
+import { serverWeakness } from '../../contexts/certificates/server-weakness.ts';
 import { namesOf } from '../../platform/pki/certificate-details.ts';
 import { fine, finding, type Examined } from './examined.ts';
 
@@ -17,6 +18,8 @@ export function examineCertificate(dataDir: string): Examined {
 function examineValidity(certificate: X509Certificate, now: number): Examined {
   const [begins, ends] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
   const name = nameOf(certificate);
+  const weakness = serverWeakness(certificate);
+  if (weakness !== undefined) return finding(`${name}: clients refuse it (${weakness}): use another one`);
   if (!Number.isFinite(begins) || !Number.isFinite(ends))
     return finding(`${name}: its dates cannot be read: replace it`);
   if (now > ends) return finding(`${name}, expired on ${day(ends)}: renew it`);

@@ -15,6 +15,7 @@ import { mayWriteIn } from '../../platform/may-write.ts';
 import type { Config } from '../config/config.ts';
 import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { fine, finding, type Examined } from './examined.ts';
+import { lossOf } from './lost-database.ts';
 
 type Log = Pick<EventStore, 'head' | 'idAt' | 'readStream'>;
 
@@ -81,14 +82,9 @@ async function contradiction(pool: Pool, log: Log): Promise<Mismatch | undefined
   return (await log.idAt(BigInt(position))) === id ? undefined : displacedReason(BigInt(position));
 }
 
-/** What was sealed was in a database, and is not in this one. */
 const logOf = (absence: string, dataDir: string): Examined => {
-  const chains = new SealFile(dataDir).owners().length;
-  return chains === 0
-    ? fine(absence)
-    : finding(
-        `${absence}, and audit-heads.jsonl knows sealed heads of ${chains} chains: restore the database, or use the one that belongs to DATA_DIR`,
-      );
+  const loss = lossOf(absence, dataDir);
+  return loss === undefined ? fine(absence) : finding(loss);
 };
 
 /**

@@ -10,6 +10,7 @@ import { unwritablePath } from '../../platform/objects/storage-full.ts';
 import { NotAFile } from '../../platform/file-content.ts';
 import { Unseen } from '../../platform/is-found.ts';
 import { UnusableFolder } from '../../platform/usable-folder.ts';
+import { LostDatabase } from './lost-database.ts';
 import { WrongMasterKey } from '../../platform/vault/keyrings.ts';
 
 const SENTENCES = [
@@ -20,6 +21,17 @@ const SENTENCES = [
   EmbeddedPostgresFailed,
   NotAFile,
   Unseen,
+];
+
+const LASTING = [
+  WrongMasterKey,
+  WrongAuditKey,
+  UnusableHost,
+  UnusablePair,
+  UnusableCluster,
+  UnusableFolder,
+  LostDatabase,
+  NotAFile,
 ];
 
 /** Why a start failed: one sentence for a wrong setting or an outage, and the stack for any other error. */
@@ -38,13 +50,10 @@ export function describeStartError(error: unknown): string {
 
 /**
  * What a person must correct: a key that is not the database's, a host that is not this machine's, a pair of TLS or a
- * cluster that is none, or something else in the place of a file. A further start would be refused, too.
+ * cluster that is none or absent, or something else in the place of a file. A further start would be refused, too.
  */
 export const isLasting = (error: unknown): boolean =>
-  [WrongMasterKey, WrongAuditKey, UnusableHost, UnusablePair, UnusableCluster, UnusableFolder, NotAFile].some(
-    (kind) => error instanceof kind,
-  ) ||
-  (error instanceof Unseen && error.isLasting);
+  LASTING.some((kind) => error instanceof kind) || (error instanceof Unseen && error.isLasting);
 
 const isDiskFull = (error: unknown): boolean => (error as { code?: unknown }).code === '53100';
 

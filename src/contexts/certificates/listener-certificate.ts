@@ -9,6 +9,7 @@ import {
 import { orThrow } from '../../platform/kernel/failure.ts';
 import { asTenantId, INSTALLATION, type TenantId } from '../../platform/kernel/ids.ts';
 import { namesOf, type CertificateDetails } from '../../platform/pki/certificate-details.ts';
+import { serverWeakness } from './server-weakness.ts';
 import { serverCertificate, type ServerCertificateDependencies } from './server-certificate.ts';
 import type { Logger } from 'pino';
 import type { Vault } from '../../platform/vault/vault.ts';
@@ -50,6 +51,8 @@ export class ListenerCertificate {
     const row = orThrow(await installedServerCertificate(this.#services.vitalReads(INSTALLATION), undefined));
     const installed = row && (await this.#pair(asTenantId(row.tenant), row.certificate_pem, row.private_key_ref));
     const pair = installed ?? (await serverCertificate(this.#services));
+    const weakness = serverWeakness(new X509Certificate(pair.certificatePem));
+    if (weakness !== undefined) this.#services.log.warn({ reason: weakness }, 'clients refuse the certificate of TLS');
     this.#note(pair, installed ? 'uploaded' : undefined);
     return pair;
   }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -111,6 +111,20 @@ describe('a start that cannot succeed says so in one sentence, without a stack',
         ),
       ],
     ]);
+  });
+
+  it('the embedded database is absent, and heads of it were sealed', async () => {
+    const dataDir = join(folder, 'lost');
+    mkdirSync(dataDir, { recursive: true });
+    const head = { tenantId: '0198a000-0000-7000-8000-000000000001', sequence: 9, mac: 'f'.repeat(64) };
+    writeFileSync(join(dataDir, 'audit-heads.jsonl'), JSON.stringify(head));
+    expect(await start({ DATA_DIR: dataDir, PORT: '0', TLS_PORT: '0' })).toEqual([
+      2,
+      [
+        'castellan: there is no database in DATA_DIR, and audit-heads.jsonl knows sealed heads of 1 chains: restore the database, or use the one that belongs to DATA_DIR; to begin anew, put audit-heads.jsonl elsewhere',
+      ],
+    ]);
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
   });
 
   it.each(['port', 'tlsPort'] as const)('another process has the %s', async (setting) => {

@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -30,6 +31,21 @@ const nameless = (certificatePem: string): string =>
   altered(certificatePem, (fields) => fields.map((field, index) => (index === SUBJECT ? sequence() : field)));
 const otherLabel = (certificatePem: string): string => certificatePem.replaceAll('CERTIFICATE', 'X509 CERTIFICATE');
 
+/** Made by OpenSSL's own program: ours makes no such certificates. */
+function selfSigned(key: { namedCurve?: string; modulusLength?: number }, more: readonly string[]) {
+  const folder = scratchFolder('self-signed');
+  mkdirSync(folder, { recursive: true });
+  const [keyFile, file] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+  const kind = key.namedCurve
+    ? ['-newkey', 'ec', '-pkeyopt', `ec_paramgen_curve:${key.namedCurve}`]
+    : ['-newkey', `rsa:${key.modulusLength}`];
+  const args = ['req', '-x509', ...kind, '-nodes', '-keyout', keyFile, '-out', file, '-days', '90', ...more];
+  execFileSync('openssl', [...args, '-subj', '/CN=castellan.example'], { stdio: 'pipe' });
+  const made = { certificatePem: readFileSync(file, 'utf8'), privateKeyPem: readFileSync(keyFile, 'utf8') };
+  rmSync(folder, { recursive: true });
+  return made;
+}
+
 describe('a certificate in DATA_DIR/tls that an operator made', () => {
   const dataDir = scratchFolder('unusual-tls');
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -39,8 +55,9 @@ describe('a certificate in DATA_DIR/tls that an operator made', () => {
     writeFileSync(join(dataDir, 'tls/server.crt'), certificatePem);
     writeFileSync(join(dataDir, 'tls/server.key'), privateKeyPem);
   };
-  const listener = () =>
+  const listener = (log: object = {}) =>
     new ListenerCertificate({
+      log,
       config: { dataDir },
       cache: { onEvent: () => undefined },
       vitalReads: () => ({ one: () => Promise.resolve(undefined) }),
@@ -64,6 +81,30 @@ describe('a certificate in DATA_DIR/tls that an operator made', () => {
     expect(certificate.status).toMatchObject({ subject, serialNumber, expiresAt: Date.parse(validTo) });
     expect(await judged()).toMatchObject({ verdict: 'fine', message: expect.stringContaining(subject) as string });
   });
+
+  it.each([
+    ['a curve of no browser', { namedCurve: 'secp256k1' }, [], 'EC curve must be P-256, P-384 or P-521'],
+    [
+      'another purpose',
+      { namedCurve: 'prime256v1' },
+      ['-addext', 'extendedKeyUsage=clientAuth'],
+      'extendedKeyUsage does not include serverAuth',
+    ],
+    ['a short key', { modulusLength: 1024 }, [], 'RSA key is shorter than 2048 bits'],
+  ])(
+    'is a finding of doctor, and a warning of the start, if clients refuse it: one with %s',
+    async (_, key, more, weakness) => {
+      const { certificatePem, privateKeyPem } = selfSigned(key, more);
+      put(certificatePem, privateKeyPem);
+      expect(await judged()).toMatchObject({
+        verdict: 'finding',
+        message: `CN=castellan.example: clients refuse it (${weakness}): use another one`,
+      });
+      const warned: object[] = [];
+      await listener({ warn: (about: object) => warned.push(about) }).begin();
+      expect(warned).toEqual([{ reason: weakness }]);
+    },
+  );
 
   it.each([
     ['2020-05-01T00:00:00Z', 31, 'CN=castellan.example, expired on 2020-06-01: renew it'],
