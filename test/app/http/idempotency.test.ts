@@ -23,7 +23,12 @@ describe('the Idempotency-Key header', () => {
 
   it('creates once for concurrent requests, and all of them get the same response', async () => {
     const [body, key, before] = [person(), randomUUID(), await creations()];
-    const answers = await Promise.all(Array.from({ length: 12 }, () => create(acme.admin, body, key)));
+    // Told to come again only where the first takes longer than others wait, as on a busy machine.
+    const created = async () => {
+      const answer = await create(acme.admin, body, key);
+      return answer.body.code === 'idempotent_request_running' ? create(acme.admin, body, key) : answer;
+    };
+    const answers = await Promise.all(Array.from({ length: 12 }, created));
     expect(answers.map(({ status, body: { id } }) => [status, id as string])).toEqual(
       Array(12).fill([201, answers[0]!.body.id]),
     );
