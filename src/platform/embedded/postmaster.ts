@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileText } from '../file-content.ts';
 import { EmbeddedPostgresFailed } from './failed.ts';
 import { isAlive } from './ownership.ts';
 
@@ -61,7 +62,7 @@ const pidFile = (cluster: string): string => path.join(cluster, 'postmaster.pid'
 
 function recordedPid(cluster: string): number | undefined {
   try {
-    const pid = Number(readFileSync(pidFile(cluster), 'utf8').split('\n')[0]);
+    const pid = Number(fileText(pidFile(cluster)).split('\n')[0]);
     return Number.isInteger(pid) && pid > 0 ? pid : undefined;
   } catch {
     return undefined;
@@ -71,7 +72,7 @@ function recordedPid(cluster: string): number | undefined {
 /** Whether the server's pid file reports that it accepts connections. */
 export function announcesReady(cluster: string, pid: number): boolean {
   try {
-    const lines = readFileSync(pidFile(cluster), 'utf8').split('\n');
+    const lines = fileText(pidFile(cluster)).split('\n');
     return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
   } catch {
     return false;
@@ -84,7 +85,7 @@ export function announcesReady(cluster: string, pid: number): boolean {
  * that.
  */
 function disown(cluster: string): void {
-  const [, ...rest] = readFileSync(pidFile(cluster), 'utf8').split('\n');
+  const [, ...rest] = fileText(pidFile(cluster)).split('\n');
   writeFileSync(pidFile(cluster), [process.pid, ...rest].join('\n'));
 }
 

@@ -1,5 +1,6 @@
-import { chownSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, lstatSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileText } from '../file-content.ts';
 import type { OsAccount } from './os-account.ts';
 import { socketIn } from './usable-cluster.ts';
 
@@ -40,7 +41,7 @@ const recordFile = (dataDir: string): string => path.join(dataDir, 'socket-direc
 
 function recordedSocketDirectory(dataDir: string): string | undefined {
   try {
-    return readFileSync(recordFile(dataDir), 'utf8');
+    return fileText(recordFile(dataDir));
   } catch {
     return undefined;
   }

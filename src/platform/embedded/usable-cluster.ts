@@ -41,6 +41,15 @@ function requireKinds(lock: string, socket: string, cluster: string): void {
   requireLockFile(lock);
   requireFolder(socket, 'remove it, and a folder is created');
   requireFolder(cluster, RESTORE);
+  for (const name of FILES) requireNothingElse(path.join(cluster, name));
+}
+
+/** PostgreSQL would wait for a named pipe in their place without end. */
+const FILES = ['postmaster.pid', 'postgresql.conf', 'postgresql.auto.conf', 'pg_hba.conf', 'pg_ident.conf'];
+
+function requireNothingElse(file: string): void {
+  const isElse = leadsNowhere(file) || (isFound(file) && !statSync(file).isFile());
+  if (isElse) throw new UnusableCluster(`cannot use ${file}, which is no file: remove it, or ${RESTORE}`);
 }
 
 function requireFolder(path: string, remedy: string): void {

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { noFolder, requireUsableFolder } from '../usable-folder.ts';
 import {
   checkKey,
   checkPrefix,
   checkPut,
+  MAX_OBJECT_BYTES,
   isObjectKey,
   ObjectStoreUnavailable,
   type ObjectStore,
@@ -45,24 +47,28 @@ export class DirectoryObjects implements ObjectStore {
 
   async get(key: string): Promise<Buffer | undefined> {
     checkKey(key);
-    return orUnavailable(async () => (await unlessMissing(readFile(join(this.#root, key)))) ?? this.#nothing());
+    return orUnavailable(async () => (await unlessMissing(contentOf(join(this.#root, key)))) ?? this.#nothing(key));
   }
 
   async delete(key: string): Promise<void> {
     checkKey(key);
     await orUnavailable(async () => {
       await rm(join(this.#root, key), { force: true });
-      this.#nothing();
+      this.#nothing(key);
     });
   }
 
   /**
-   * What is not there is gone only if the directory can be looked at. Where a link leads to nothing, as without the mount behind it,
+   * What is not there is gone only if its directory can be looked at. Where a link leads to nothing, as without the mount behind it,
    * the objects are elsewhere, and none of them has been deleted.
    */
-  #nothing(): undefined {
-    const kind = noFolder(this.#root);
-    if (kind !== undefined) throw new Error(`${this.#root} is ${kind}, where a folder must be`);
+  #nothing(name: string): undefined {
+    const folders = name.split('/').slice(0, -1);
+    for (let depth = 0; depth <= folders.length; depth += 1) {
+      const folder = join(this.#root, ...folders.slice(0, depth));
+      const kind = noFolder(folder);
+      if (kind !== undefined) throw new Error(`${folder} is ${kind}, where a folder must be`);
+    }
     return undefined;
   }
 
@@ -77,7 +83,8 @@ export class DirectoryObjects implements ObjectStore {
 
   async *#below(prefix: string): AsyncIterable<StoredObject> {
     const entries = await orUnavailable(
-      async () => (await unlessMissing(readdir(join(this.#root, prefix), { withFileTypes: true }))) ?? this.#nothing(),
+      async () =>
+        (await unlessMissing(readdir(join(this.#root, prefix), { withFileTypes: true }))) ?? this.#nothing(prefix),
     );
     for (const entry of entries ?? []) {
       const name = `${prefix}${entry.name}`;
@@ -99,6 +106,19 @@ export class DirectoryObjects implements ObjectStore {
   }
 }
 
+/** Without `O_NONBLOCK`, a named pipe would hold a thread of the process until somebody writes to it. */
+async function contentOf(path: string): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error(`${path} is no file`);
+    if (found.size > MAX_OBJECT_BYTES) throw new Error(`${path} is too large`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
 /** Returns once the bytes are on the disk, because an event that names the object may be appended right after. */
 async function written(path: string, bytes: Buffer): Promise<void> {
   const file = await open(path, 'wx', 0o600);
@@ -110,8 +130,7 @@ async function written(path: string, bytes: Buffer): Promise<void> {
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 const unlessMissing = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch((error: unknown) => {

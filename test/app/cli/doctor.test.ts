@@ -305,6 +305,11 @@ describe('castellan doctor', () => {
       /cluster, which lacks pg_notify, pg_twophase: create the folders/,
     ],
     [
+      'a named pipe in place of the file of the process',
+      () => (imitateCluster(cluster), spawnSync('mkfifo', [join(cluster, 'postmaster.pid')])),
+      /cluster\/postmaster\.pid, which is no file: remove it/,
+    ],
+    [
       'a part of a cluster',
       () => mkdirSync(cluster, { recursive: true }),
       /cluster, which lacks its file PG_VERSION \(ENOENT\)/,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DirectoryObjects } from '../../../src/platform/objects/directory-objects.ts';
 import { ObjectStoreUnavailable } from '../../../src/platform/objects/object-store.ts';
+import { makeNamedPipe } from '../../dsl/named-pipe.ts';
 import { objectsContract } from '../../contracts/objects.contract.ts';
 
 objectsContract('a directory', async () => {
@@ -34,6 +35,34 @@ describe('objects in a directory', () => {
     await expect(objects.list('things/')[Symbol.asyncIterator]().next()).rejects.toThrow(ObjectStoreUnavailable);
     await expect(objects.look()).rejects.toThrow(ObjectStoreUnavailable);
     await rm(parent, { recursive: true });
+  });
+
+  it.each([
+    [
+      'a folder above an object is a file',
+      async (root: string) => (
+        await rm(join(root, 'things'), { recursive: true }),
+        writeFile(join(root, 'things'), '')
+      ),
+    ],
+    [
+      'a folder above an object leads to nothing',
+      async (root: string) => (
+        await rm(join(root, 'things'), { recursive: true }),
+        symlink('gone', join(root, 'things'))
+      ),
+    ],
+    [
+      'a named pipe is in the place of an object',
+      async (root: string) => (await rm(join(root, 'things/one')), makeNamedPipe(join(root, 'things/one'))),
+    ],
+  ])('are unavailable if %s', async (_title, damage) => {
+    const root = await mkdtemp('/tmp/castellan-objects-');
+    const objects = new DirectoryObjects(root);
+    await objects.put('things/one', Buffer.from('x'));
+    await damage(root);
+    await expect(objects.get('things/one')).rejects.toThrow(ObjectStoreUnavailable);
+    await rm(root, { recursive: true });
   });
 
   it('are accessible to the service user only, and files that a crash left half written are never listed and are removed', async () => {
