@@ -1,6 +1,6 @@
 import type { Aggregate, AggregateReader } from '../kernel/aggregate.ts';
 import type { DomainEvent } from '../kernel/event.ts';
-import { invalid, type Failure } from '../kernel/failure.ts';
+import { invalid, refuseTogether, type Failure } from '../kernel/failure.ts';
 import type { TenantId } from '../kernel/ids.ts';
 import type { AnyValues } from './fields.ts';
 
@@ -25,7 +25,7 @@ export const refersTo = <State, E extends DomainEvent>(
 });
 
 /**
- * A failure that names the first id without a record in this tenant. Ids that the record named before are not checked:
+ * A failure that names the ids without a record in this tenant. Ids that the record named before are not checked:
  * what they name may have been deleted since, and a caller may send them back.
  */
 export async function unknownReference(
@@ -41,8 +41,8 @@ export async function unknownReference(
       .map((one) => ({ ...one, reference }));
   });
   const exists = await Promise.all(named.map(({ id, reference }) => reference.exists(aggregates, tenantId, id)));
-  const unknown = named.find((_, at) => !exists[at]);
-  return unknown && invalid(unknown.field, `is not the id of ${unknown.reference.what}`);
+  const unknown = named.filter((_, at) => !exists[at]);
+  return refuseTogether(...unknown.map(({ field, reference }) => invalid(field, `is not the id of ${reference.what}`)));
 }
 
 /** All ids in fields that name records. */

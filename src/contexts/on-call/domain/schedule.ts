@@ -1,6 +1,6 @@
 import { defineAggregate, streamName } from '../../../platform/kernel/aggregate.ts';
 import type { Claim } from '../../../platform/kernel/command.ts';
-import { conflict, invalid, type Failure } from '../../../platform/kernel/failure.ts';
+import { conflict, invalid, refuseTogether, type Failure } from '../../../platform/kernel/failure.ts';
 import type { TenantId } from '../../../platform/kernel/ids.ts';
 import { refersTo } from '../../../platform/resources/references.ts';
 import { slotKind } from '../../../platform/resources/slots.ts';
@@ -99,8 +99,11 @@ export function unknownParticipants(
   { admins }: Pick<TenantState, 'admins'>,
   participants: readonly string[],
 ): Failure | undefined {
-  const unknown = participants.findIndex((adminId) => !admins.has(adminId));
-  return unknown < 0 ? undefined : invalid(`participants.${unknown}`, 'is not the id of an administrator');
+  return refuseTogether(
+    ...participants.map((adminId, at) =>
+      admins.has(adminId) ? undefined : invalid(`participants.${at}`, 'is not the id of an administrator'),
+    ),
+  );
 }
 
 /** People swap shifts freely for so many days: all overrides of a schedule that have not ended, together (decision 0129). */

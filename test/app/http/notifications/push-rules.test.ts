@@ -62,6 +62,20 @@ describe('push rules (F205, OP-186)', () => {
     ]);
   });
 
+  it('name all that a rule refers to and that is not there', async () => {
+    const { admin } = await app.newTenant();
+    const { body } = await admin.post(RULES, {
+      name: 'Nowhere',
+      groupIds: [randomUUID(), randomUUID()],
+      scheduleId: randomUUID(),
+    });
+    expect(body.fields?.map(({ field }: { field: string }) => field)).toEqual([
+      'groupIds.0',
+      'groupIds.1',
+      'scheduleId',
+    ]);
+  });
+
   it.each([
     ['severities.0', { severities: ['severe'] }],
     ['alertTypes.0', { alertTypes: ['rumour'] }],

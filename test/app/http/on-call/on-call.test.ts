@@ -111,7 +111,11 @@ describe('on-call schedules (OP-187)', () => {
     expect((await other.admin.get(`${BASE}/current?schedule_id=${id}`)).body).toEqual({ onCall: [], uncovered: [] });
     const foreign = { scheduleId: id, adminUserId: other.adminId, startsAt: ahead(0), endsAt: ahead(HOUR) };
     expect((await other.admin.post(OVERRIDES, foreign)).status).toBe(404);
-    expect((await other.admin.post(SCHEDULES, { name: 'Theirs', participants: [ann] })).status).toBe(400);
+    const { status, body } = await other.admin.post(SCHEDULES, { name: 'Theirs', participants: [ann, randomUUID()] });
+    expect([status, body.fields?.map(({ field }: { field: string }) => field)]).toEqual([
+      400,
+      ['participants.0', 'participants.1'],
+    ]);
   });
 });
 
