@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { damagedHeads, SealFile } from '../../contexts/audit/seal-file.ts';
 import { storeOfLog } from '../../contexts/installation/log-copy/moved-log.ts';
@@ -10,12 +9,10 @@ import { RECOVERY_STEPS } from '../../contexts/installation/restore/restore-stat
 import type { DatabaseConfig } from '../../platform/database/logins.ts';
 import { PostgresEventStore } from '../../platform/eventstore/postgres/postgres-event-store.ts';
 import type { EventStore } from '../../platform/eventstore/port.ts';
-import { hasCluster } from '../../platform/embedded/postgres.ts';
 import { mayWriteIn } from '../../platform/may-write.ts';
 import type { Config } from '../config/config.ts';
-import { EMBEDDED_DATABASE } from '../config/key-files.ts';
 import { fine, finding, type Examined } from './examined.ts';
-import { lossOf } from './lost-database.ts';
+import { lossOf, lostCluster } from './lost-database.ts';
 
 type Log = Pick<EventStore, 'head' | 'idAt' | 'readStream'>;
 
@@ -95,8 +92,8 @@ export function examineHeads({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl
   const file = new SealFile(dataDir);
   const damaged = file.damagedLines();
   if (damaged > 0) return finding(damagedHeads(damaged));
-  if (databaseUrl === undefined && !hasCluster(join(dataDir, EMBEDDED_DATABASE)))
-    return logOf('there is no database in DATA_DIR', dataDir);
+  const loss = databaseUrl === undefined ? lostCluster(dataDir) : undefined;
+  if (loss !== undefined) return finding(loss);
   // A user who may not write the folder either is not that of the service, or hears of the folder.
   const unwritable = mayWriteIn(dataDir) ? file.unwritable() : undefined;
   if (unwritable !== undefined)

@@ -30,6 +30,7 @@ export function requireUsableCluster(dataDir: string, installed: string): void {
       `cannot use ${foreign}, which this user may not change: use the user of the service, or give it ${dataDir} (chown -R)`,
     );
   if (!isFound(cluster)) return;
+  for (const name of FILES) requireFileOrNothing(path.join(cluster, name));
   requireVersion(cluster, installed);
   requireParts(cluster);
   requirePrivate(cluster);
@@ -41,13 +42,12 @@ function requireKinds(lock: string, socket: string, cluster: string): void {
   requireLockFile(lock);
   requireFolder(socket, 'remove it, and a folder is created');
   requireFolder(cluster, RESTORE);
-  for (const name of FILES) requireNothingElse(path.join(cluster, name));
 }
 
 /** PostgreSQL would wait for a named pipe in their place without end. */
 const FILES = ['postmaster.pid', 'postgresql.conf', 'postgresql.auto.conf', 'pg_hba.conf', 'pg_ident.conf'];
 
-function requireNothingElse(file: string): void {
+function requireFileOrNothing(file: string): void {
   const isElse = leadsNowhere(file) || (isFound(file) && !statSync(file).isFile());
   if (isElse) throw new UnusableCluster(`cannot use ${file}, which is no file: remove it, or ${RESTORE}`);
 }
