@@ -125,7 +125,10 @@ function ofLines(lines, isOurs) {
 
 /** The adjacent files of a module (migrations, schemas, pages, what a package reads or requires) stay beside its source. */
 async function withOwnAddress(file) {
-  const source = (await readFile(file, 'utf8')).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href));
+  const source = (await readFile(file, 'utf8'))
+    // The first line of a program that is also a module: nothing may stand before it.
+    .replace(/^#!/, '//')
+    .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href));
   const isScript = file.endsWith('.ts') || !/\b__(?:dirname|filename)\b/.test(source) || DECLARES_ADDRESS.test(source);
   const address = `var __filename = ${JSON.stringify(file)}, __dirname = ${JSON.stringify(path.dirname(file))};`;
   return { contents: isScript ? source : address + source, loader: file.endsWith('ts') ? 'ts' : 'js' };

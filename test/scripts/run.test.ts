@@ -56,6 +56,13 @@ describe('scripts/run.mjs', () => {
     ]);
   });
 
+  it('runs a module that is also a program, and finds what is beside it', () => {
+    write('program.cjs', `#! /usr/bin/env node\nexports.folder = __dirname;`);
+    write('entry.ts', `import { folder } from './program.cjs';\nconsole.log(folder);`);
+    const { stdout, stderr } = run();
+    expect([stdout.trim(), stderr]).toEqual([sources, '']);
+  });
+
   it('runs the current sources, including imported ones, also after a modification time was restored', () => {
     write('said.ts', `export const said: string = 'first';`);
     write('entry.ts', `import { said } from './said.ts';\nconsole.log(said);`);
